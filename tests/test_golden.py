@@ -9,6 +9,7 @@ import pytest
 pytest_plugins = ["pytester"]
 
 CONFTEST = Path(__file__).parent / "conftest.py"
+QUICK = ("-p", "no:hypothesispytest", "-p", "no:cacheprovider", "--assert=plain")
 TEST = 'def test_text(golden):\n    golden("room/case.txt", "new\\n")\n'
 
 
@@ -25,23 +26,23 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
 
 
 def test_another_text_fails(project: pytest.Pytester) -> None:
-    project.runpytest_inprocess().assert_outcomes(failed=1)
+    project.runpytest_inprocess(*QUICK).assert_outcomes(failed=1)
     assert (project.path / "cases/room/case.txt").read_text(encoding="utf-8") == "old\n"
 
 
 def test_a_missing_case_fails(project: pytest.Pytester) -> None:
     (project.path / "cases/room/case.txt").unlink()
-    project.runpytest_inprocess().assert_outcomes(failed=1)
+    project.runpytest_inprocess(*QUICK).assert_outcomes(failed=1)
 
 
 def test_the_switch_writes_and_then_it_passes(project: pytest.Pytester) -> None:
-    project.runpytest_inprocess("--update-golden").assert_outcomes(passed=1)
+    project.runpytest_inprocess(*QUICK, "--update-golden").assert_outcomes(passed=1)
     assert (project.path / "cases/room/case.txt").read_text(encoding="utf-8") == "new\n"
-    project.runpytest_inprocess().assert_outcomes(passed=1)
+    project.runpytest_inprocess(*QUICK).assert_outcomes(passed=1)
 
 
 def test_the_switch_is_refused_in_ci(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
-    outcome = project.runpytest_inprocess("--update-golden")
+    outcome = project.runpytest_inprocess(*QUICK, "--update-golden")
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
     assert (project.path / "cases/room/case.txt").read_text(encoding="utf-8") == "old\n"
