@@ -1,0 +1,223 @@
+"""Canonical JSON (RFC 8785) and the digests made of it.
+
+One value has one text: no white space, keys sorted by UTF-16 code units, strings with the fewest escapes,
+numbers as ECMAScript writes them. A JSON value is None, bool, int, float, str, list, or dict with text keys.
+`normalise` gives each value one Python form: a whole number within ±(2^53 − 1) is an int, any other number a
+float, so that what is read back from canonical text equals what was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from json.encoder import encode_basestring
+from typing import Final
+
+from pydantic import JsonValue
+
+MAX_DEPTH: Final = 200
+"""Lists and records inside one another; a value nested deeper has no canonical text."""
+
+MAX_WHOLE: Final = 2**53 - 1
+"""The largest whole number whose neighbours a double can still tell apart."""
+
+
+class CanonicalError(ValueError):
+    """The value has no canonical text; the message says why."""
+
+
+def canonical(value: JsonValue) -> str:
+    """The canonical text of a JSON value.
+
+    Raises CanonicalError for NaN, infinities, whole numbers that a double cannot hold, lone surrogates, keys
+    that are not text, and values nested deeper than MAX_DEPTH.
+    """
+    out: list[str] = []
+    _write(value, out, 0)
+    text = "".join(out)
+    _refuse_surrogates(text)
+    return text
+
+
+def digest(value: JsonValue) -> str:
+    """`sha256:` and the hex digest of the canonical text in UTF-8. Raises CanonicalError."""
+    return "sha256:" + hashlib.sha256(canonical(value).encode("utf-8")).hexdigest()
+
+
+def number_text(number: int | float) -> str:
+    """A number as ECMAScript's `Number::toString` writes it. Raises CanonicalError."""
+    if isinstance(number, int):
+        if abs(number) <= MAX_WHOLE:
+            return str(number)
+        number = _exact_double(number)
+    if not math.isfinite(number):
+        raise CanonicalError("a number must be finite")
+    if number == 0:
+        return "0"
+    sign = "-" if number < 0 else ""
+    digits, exponent = _shortest(abs(number))
+    # The value is 0.DIGITS × 10^exponent; the five shapes below are those of ECMA-262.
+    count = len(digits)
+    if count <= exponent <= 21:
+        return sign + digits + "0" * (exponent - count)
+    if 0 < exponent <= 21:
+        return sign + digits[:exponent] + "." + digits[exponent:]
+    if -6 < exponent <= 0:
+        return sign + "0." + "0" * -exponent + digits
+    power = exponent - 1
+    mantissa = digits if count == 1 else digits[0] + "." + digits[1:]
+    return f"{sign}{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def normalise(value: JsonValue) -> JsonValue:
+    """A copy in which every number has its one form. Raises CanonicalError where `canonical` does."""
+    return _normalise(value, 0)
+
+
+def normal_number(number: int | float) -> int | float:
+    """An int for a whole number within ±(2^53 − 1), else a float. Raises CanonicalError if neither fits."""
+    if isinstance(number, int):
+        return number if abs(number) <= MAX_WHOLE else _exact_double(number)
+    if not math.isfinite(number):
+        raise CanonicalError("a number must be finite")
+    if number.is_integer() and abs(number) <= MAX_WHOLE:
+        return int(number)
+    return number
+
+
+def parse_json(text: str | bytes) -> JsonValue:
+    """The normalised value of a JSON text. Raises CanonicalError, also for a key twice in one record."""
+    try:
+        value: JsonValue = json.loads(
+            text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant, parse_int=_whole
+        )
+    except RecursionError:
+        raise CanonicalError(f"nested deeper than {MAX_DEPTH}") from None
+    except json.JSONDecodeError as error:
+        raise CanonicalError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except UnicodeDecodeError:
+        raise CanonicalError("not UTF-8") from None
+    return normalise(value)
+
+
+def _write(value: JsonValue, out: list[str], depth: int) -> None:
+    if isinstance(value, str):
+        out.append(encode_basestring(value))
+    elif value is None:
+        out.append("null")
+    elif value is True:
+        out.append("true")
+    elif value is False:
+        out.append("false")
+    elif isinstance(value, (int, float)):
+        out.append(number_text(value))
+    elif isinstance(value, (list, tuple)):
+        _refuse_depth(depth)
+        out.append("[")
+        for index, item in enumerate(value):
+            if index:
+                out.append(",")
+            _write(item, out, depth + 1)
+        out.append("]")
+    elif isinstance(value, dict):
+        _refuse_depth(depth)
+        out.append("{")
+        for index, key in enumerate(_sorted_keys(value)):
+            out.append("," if index else "")
+            out.append(encode_basestring(key))
+            out.append(":")
+            _write(value[key], out, depth + 1)
+        out.append("}")
+    else:
+        raise CanonicalError(f"{type(value).__name__} is no JSON value")
+
+
+def _sorted_keys(record: dict[str, JsonValue]) -> list[str]:
+    for key in record:
+        if not isinstance(key, str):
+            raise CanonicalError(f"a key must be text, not {type(key).__name__}")
+    # Code points and UTF-16 code units sort alike unless a key leaves the basic plane.
+    if all(key.isascii() for key in record):
+        return sorted(record)
+    return sorted(record, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
+
+
+def _normalise(value: JsonValue, depth: int) -> JsonValue:
+    if isinstance(value, str):
+        _refuse_surrogates(value)
+        return value
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)):
+        return normal_number(value)
+    if isinstance(value, (list, tuple)):
+        _refuse_depth(depth)
+        return [_normalise(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        _refuse_depth(depth)
+        for key in value:
+            if not isinstance(key, str):
+                raise CanonicalError(f"a key must be text, not {type(key).__name__}")
+            _refuse_surrogates(key)
+        return {key: _normalise(item, depth + 1) for key, item in value.items()}
+    raise CanonicalError(f"{type(value).__name__} is no JSON value")
+
+
+def _exact_double(number: int) -> float:
+    try:
+        double = float(number)
+    except OverflowError:
+        double = math.inf
+    # Canonical text may round the last digits of a large double, so its own text counts as exact too.
+    if math.isinf(double) or (int(double) != number and number_text(double) != str(number)):
+        shown = f" {number}" if abs(number) < 10**40 else ""
+        raise CanonicalError(f"the whole number{shown} cannot be kept exactly; give it as text")
+    return double
+
+
+def _shortest(number: float) -> tuple[str, int]:
+    """Shortest digits that read back as `number` (positive), and the exponent e in 0.DIGITS × 10^e."""
+    mantissa, _, power = repr(number).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = whole + fraction
+    exponent = len(whole) + (int(power) if power else 0)
+    stripped = digits.lstrip("0")
+    exponent -= len(digits) - len(stripped)
+    return stripped.rstrip("0"), exponent
+
+
+def _refuse_depth(depth: int) -> None:
+    if depth >= MAX_DEPTH:
+        raise CanonicalError(f"nested deeper than {MAX_DEPTH}")
+
+
+def _refuse_surrogates(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise CanonicalError("text holds half of a surrogate pair") from None
+
+
+def _refuse_constant(name: str) -> float:
+    raise CanonicalError(f"a number must be finite, not {name}")
+
+
+def _whole(text: str) -> int | float:
+    # Python refuses to read very long whole numbers; none of them could be kept exactly anyway.
+    if len(text) > 400:
+        raise CanonicalError("a whole number of more than 400 digits cannot be kept exactly; give it as text")
+    return int(text)
+
+
+def _unique_pairs(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise CanonicalError(
+                    f"the key {json.dumps(key, ensure_ascii=False)} stands twice in one record"
+                )
+            seen.add(key)
+    return record
