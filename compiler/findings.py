@@ -1,0 +1,72 @@
+"""Where a pass puts what it finds: diagnostics of one file, in the order they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypedDict
+
+from windtunnel.dsl.codes import report
+from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Label, Place, Severity
+from windtunnel.dsl.spelling import nearest, suggestion
+from windtunnel.dsl.syntax import Name, Span
+
+
+class Mend(TypedDict):
+    """The part of a finding that says how to mend it."""
+
+    help: str | None
+    fixes: tuple[Fix, ...]
+
+
+class Findings:
+    """Collects diagnostics for one file; several files may share one `sink`."""
+
+    def __init__(self, file: str, sink: list[Diagnostic] | None = None) -> None:
+        self.file = file
+        self.sink: list[Diagnostic] = [] if sink is None else sink
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        *,
+        label: str = "",
+        secondary: Iterable[tuple[Span, str]] = (),
+        notes: Iterable[str] = (),
+        help: str | None = None,
+        fixes: Iterable[Fix] = (),
+        severity: Severity | None = None,
+    ) -> None:
+        """Report one finding at `span`; secondary spans lie in the same file."""
+        self.sink.append(
+            report(
+                code,
+                message,
+                self.place(span),
+                label=label,
+                secondary=tuple(Label(self.place(where), text) for where, text in secondary),
+                notes=notes,
+                help=help,
+                fixes=fixes,
+                severity=severity,
+            )
+        )
+
+    def place(self, span: Span) -> Place:
+        """The span in this file."""
+        return Place(self.file, span)
+
+    def replacing(self, title: str, span: Span, text: str, *, safe: bool = False) -> Fix:
+        """A fix that puts `text` where `span` is; an empty span inserts."""
+        mend = Applicability.SAFE if safe else Applicability.MAYBE
+        return Fix(title, (Edit(self.place(span), text),), mend)
+
+    def did_you_mean(self, wrong: Name, candidates: Iterable[str]) -> Mend:
+        """At most three near names in the help; a fix for a single one, safe when only case differs."""
+        near = nearest(wrong.text, candidates)
+        if len(near) != 1:
+            return Mend(help=suggestion(near), fixes=())
+        safe = near[0].lower() == wrong.text.lower()
+        fix = self.replacing(f"write `{near[0]}`", wrong.span, near[0], safe=safe)
+        return Mend(help=suggestion(near), fixes=(fix,))
