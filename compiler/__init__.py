@@ -4,4 +4,15 @@ Reading order; each file imports only files above it:
 
 expression    the stored form of expressions
 snapshot      the compiled workflow as pydantic models
+types          shapes: what a type means, as data
+patterns       the patterns of text types, in linear time
+unions         what includes what, unions in normal form
+description    shapes in the syntax of the language
+findings       where a pass puts its diagnostics
+assignability  what may be given for what, and where two shapes part
+constants      values that need no run
+typescope      written types to shapes
+reader         the rim: files and built-ins
+modules        every file that a root needs, read once
+resolver       every name to its declaration
 """
