@@ -43,7 +43,7 @@ class Expressions:
         how = Applicability.SAFE if safe else Applicability.MAYBE
         return [Fix(title, (Edit(Place(self.file, span), text),), how)]
 
-    # --- repetition ---------------------------------------------------------------------------------------------
+    # --- repetition -----------------------------------------------------------------------------------------
 
     def make_seq_none(self) -> list[Any]:
         return []
@@ -62,7 +62,7 @@ class Expressions:
     def make_seq_same(self, items: list[Any], _: Token | None = None) -> list[Any]:
         return items
 
-    # --- names --------------------------------------------------------------------------------------------------
+    # --- names ----------------------------------------------------------------------------------------------
 
     def make_name(self, token: Token) -> s.Name:
         span = Span(token.start, token.end)
@@ -99,7 +99,7 @@ class Expressions:
             )
         return name
 
-    # --- expressions --------------------------------------------------------------------------------------------
+    # --- expressions ----------------------------------------------------------------------------------------
 
     def make_value(self, expr: s.Expr) -> s.Expr:
         """A whole expression; the tree below it is bounded, so that later passes may recurse."""
@@ -241,7 +241,7 @@ class Expressions:
     def make_entry_optional(self, key: s.Name, _q: Token, _c: Token, value: s.Expr) -> s.Entry:
         return s.Entry(key, True, value, False, Span(key.span.start, value.span.end))
 
-    # --- text ---------------------------------------------------------------------------------------------------
+    # --- text -----------------------------------------------------------------------------------------------
 
     def make_interpolation(self, _open: Token, expr: s.Expr, _close: Token) -> s.Expr:
         return expr
@@ -273,7 +273,7 @@ class Expressions:
             )
         return value
 
-    # --- types --------------------------------------------------------------------------------------------------
+    # --- types ----------------------------------------------------------------------------------------------
 
     def make_whole_type(self, type: s.TypeExpr) -> s.TypeExpr:
         if type.span.end - type.span.start > MAX_NESTING and type_depth(type) > MAX_NESTING:

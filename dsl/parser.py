@@ -61,34 +61,41 @@ def parse(source: Source) -> Parsed:
 
 
 def _advance(tables: Table, reducers: list[Any], tokens: list[Token], builder: Builder) -> Any:
-    states, values = [tables.start], []
     actions, gotos = tables.actions, tables.gotos
+    below: list[int] = []
+    values: list[Any] = []
+    state = tables.start
     at = tokens[-1].end if tokens else 0
     for token in [*tokens, Token(END, "", at, at)]:
         kind = token.kind
         while True:
-            action = actions[states[-1]].get(kind)
+            action = actions[state].get(kind)
             if action is None:
                 what = token.text or "the end"
                 builder.report("WT0004", f"`{what}` does not fit here", Span(token.start, token.end))
                 return None
             if action >= 0:
-                states.append(action)
+                below.append(state)
+                state = action
                 values.append(token)
                 break
             origin, size, make, absent = reducers[~action]
-            if make is not None:
-                if size:
-                    children = values[-size:]
-                    del values[-size:], states[-size:]
-                else:
-                    children = []
+            if make is None:
+                pass
+            elif size == 1 and not absent:
+                values[-1] = make(values[-1])
+            elif size:
+                children = values[-size:]
+                del values[-size:]
+                if size > 1:
+                    del below[1 - size :]
                 for place in absent:
                     children.insert(place, None)
                 values.append(make(*children))
             else:
-                states.pop()
-            states.append(gotos[states[-1]][origin])
-            if kind == END and states[-1] == tables.end:
+                below.append(state)
+                values.append(make(*(None for _ in absent)))
+            state = gotos[below[-1]][origin]
+            if kind == END and state == tables.end:
                 return values[-1]
     return None

@@ -122,7 +122,7 @@ class Builder(Workflows):
         first = word(with_)
         return (s.Word(first.text, first.span), s.Word(name.text, name.span))
 
-    # --- provider -----------------------------------------------------------------------------------------------
+    # --- provider -------------------------------------------------------------------------------------------
 
     def make_provider(self, _p: Token, _l: Token, lines: list[s.ProviderLine], _r: Token) -> Provider:
         return Provider(tuple(lines))
@@ -159,7 +159,7 @@ class Builder(Workflows):
             return 1, span
         return value, span
 
-    # --- person and faults --------------------------------------------------------------------------------------
+    # --- person and faults ----------------------------------------------------------------------------------
 
     def make_person(self, _p: Token, _l: Token, lines: list[s.PersonLine], _r: Token) -> Person:
         return Person(tuple(lines))
@@ -231,7 +231,7 @@ class Builder(Workflows):
     def make_for_duration(self, _: Token, value: s.Expr) -> s.Expr:
         return value
 
-    # --- expectations -------------------------------------------------------------------------------------------
+    # --- expectations ---------------------------------------------------------------------------------------
 
     def make_expect(self, word: Token, expect: s.Expect) -> s.Expect:
         return s.Expect(expect.mode, expect.condition, expect.order, Span(word.start, expect.span.end))

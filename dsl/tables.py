@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from sys import intern
 from typing import Final, NamedTuple
 
 START: Final = "item"
@@ -69,14 +70,15 @@ def table() -> Table:
     for state in conf.states.values():
         actions.append({})
         gotos.append({})
-        for symbol, (action, argument) in state.items():
+        for name, (action, argument) in state.items():
+            symbol = intern(str(name))
             if action is not Shift:
                 actions[-1][symbol] = ~rules[id(argument)]
             elif symbol.isupper() or symbol == END:
                 actions[-1][symbol] = numbers[argument]
             else:
                 gotos[-1][symbol] = numbers[argument]
-    fixed = {term.name: term.pattern.value for term in lark.terminals if isinstance(term.pattern, PatternStr)}
+    fixed = {str(term.name): term.pattern.value for term in lark.terminals if isinstance(term.pattern, PatternStr)}
     operators = {text: name for name, text in fixed.items() if not text.isidentifier()}
     return Table(
         actions=tuple(actions),
@@ -94,7 +96,7 @@ def table() -> Table:
 def _production(rule: object) -> Production:
     """One of Lark's rules in our form."""
     options, alias = rule.options, rule.alias  # type: ignore[attr-defined]
-    origin, size = rule.origin.name, len(rule.expansion)  # type: ignore[attr-defined]
+    origin, size = intern(str(rule.origin.name)), len(rule.expansion)  # type: ignore[attr-defined]
     stands_for_itself = options.expand1 and alias is None and size == 1
     absent = tuple(place for place, empty in enumerate(options.empty_indices) if empty)
     return Production(origin, size, None if stands_for_itself else f"make_{alias or origin}", absent)

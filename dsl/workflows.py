@@ -52,7 +52,7 @@ def word(token: Token) -> s.Name:
 class Workflows(Expressions):
     """Builds workflows, imports, types and templates."""
 
-    # --- items --------------------------------------------------------------------------------------------------
+    # --- items ----------------------------------------------------------------------------------------------
 
     def make_header(self, word: Token, number: Token) -> Header:
         return Header(self.number(number), Span(word.start, number.end))
@@ -133,7 +133,7 @@ class Workflows(Expressions):
             Span(word.start, right.end),
         )
 
-    # --- members of a workflow ----------------------------------------------------------------------------------
+    # --- members of a workflow ------------------------------------------------------------------------------
 
     def make_setting(self, keyword: Token, value: s.Expr) -> s.Setting | None:
         span = Span(keyword.start, value.span.end)
@@ -192,7 +192,7 @@ class Workflows(Expressions):
         span = Span(kind.start, right.end)
         return s.Node(kind.text, name, label, tuple(clauses), doc, span)  # type: ignore[arg-type]
 
-    # --- clauses ------------------------------------------------------------------------------------------------
+    # --- clauses --------------------------------------------------------------------------------------------
 
     def clause(self, keyword: Token, value: s.ClauseValue, end: int) -> s.Clause:
         """A clause from its keyword to `end`."""
@@ -269,7 +269,7 @@ class Workflows(Expressions):
             return self.clause(keyword, s.Word("", Span(keyword.end, keyword.end)), keyword.end)
         return self.clause(keyword, flag, flag.span.end)
 
-    # --- edges --------------------------------------------------------------------------------------------------
+    # --- edges ----------------------------------------------------------------------------------------------
 
     def make_edges(self, _e: Token, _l: Token, lines: list[s.EdgeLine], _r: Token) -> Edges:
         return Edges(tuple(lines))
