@@ -1,4 +1,4 @@
-"""Comments with a meaning: the block above an item is its documentation, `# allow(WT0309): reason` silences a finding."""
+"""Comments with a meaning: documentation above an item, and `# allow(WT0309): reason`, which silences a finding."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Comments:
         self.alone = {comment.line: comment for comment in comments if comment.alone}
 
     def doc_above(self, offset: int) -> str | None:
-        """The text of the comment block that ends on the line before `offset`, without its `#`; None for none.
+        """The comment block that ends on the line before `offset`, without its `#`; None for none.
 
         Only where nothing else stands before `offset` on its line.
         """

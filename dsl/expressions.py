@@ -1,7 +1,7 @@
 """Builders for names, expressions and types: one method per rule of the grammar, one argument per symbol.
 
-A builder sees its children finished, from left to right, and never looks into the text; spans come from them. What
-is wrong but readable becomes a diagnostic here.
+A builder sees its children finished, from left to right, and never looks into the text; spans come from them.
+What is wrong but readable becomes a diagnostic here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ Piece = Token | s.Expr
 
 
 class Expressions:
-    """Builds the small parts. `tight` and `dashed` hold what is right in some places only, until the item is known."""
+    """Builds the small parts.
+
+    `tight` and `dashed` hold what is right in some places only, until the item is known.
+    """
 
     def __init__(self, file: str, comments: Comments) -> None:
         self.file = file

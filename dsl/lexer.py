@@ -1,4 +1,4 @@
-"""Text to tokens: the terminals of the grammar, strings cut at their interpolations, and the newlines that count.
+"""Text to tokens: terminals of the grammar, strings cut at their interpolations, and the newlines that count.
 
 The lexer never fails. What it cannot read becomes a diagnostic, and the token that was most likely meant.
 """
@@ -78,7 +78,7 @@ _MANY_LINES: Final = re.compile(r'(?:[^"$]+|"(?!"")|\$\$\{|\$(?!\{))*')
 
 
 class _Frame(NamedTuple):
-    """An open bracket or string: `kind` is the opening terminal, `lines` says whether newlines count inside."""
+    """An open bracket or string: `kind` is the opening terminal, `lines` whether newlines count inside."""
 
     kind: str
     lines: bool

@@ -21,8 +21,8 @@ LANGUAGE: int = 1
 class Parsed:
     """What could be read of a file, and every problem found on the way, in the order of the text.
 
-    `holes` are the spans that were skipped after an error: where one lies inside a declaration, that declaration is
-    not whole, and what seems to be missing from it may have stood there.
+    `holes` are the spans that were skipped after an error: where one lies inside a declaration, that declaration
+    is not whole, and what seems to be missing from it may have stood there.
     """
 
     source: Source

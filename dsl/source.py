@@ -5,18 +5,29 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
+
+from windtunnel.dsl.codes import report
+from windtunnel.dsl.diagnostics import Diagnostic, Place
+from windtunnel.dsl.syntax import Span
+
+MAX_FILE: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Source:
     """The text of one file under the name it was read by.
 
-    `text` is normalised (`from_bytes` drops a BOM and folds `\\r\\n` and `\\r`), so offsets and digests do not depend
-    on the platform. Lines and columns count from 1; a column is a code point and a tab is one.
+    `text` is normalised: one leading byte order mark is dropped, `\\r\\n` and `\\r` become `\\n`, so that offsets
+    and digests do not depend on the platform. Lines and columns count from 1; a column is a code point and a tab is
+    one.
     """
 
     name: str
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", normalise(self.text))
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
@@ -45,5 +56,30 @@ class Source:
 
 
 def normalise(text: str) -> str:
-    """Drop one leading BOM and fold `\\r\\n` and lone `\\r` into `\\n`."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    """Drop one leading byte order mark and fold `\\r\\n` and lone `\\r` into `\\n`."""
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def read_source(name: str, data: bytes) -> Source | Diagnostic:
+    """The text of a file from its bytes, or what is wrong with them: longer than 4 MiB, or not UTF-8."""
+    if len(data) > MAX_FILE:
+        return report("WT0012", too_large(name, len(data)), Place(name, Span(0, 0)))
+    try:
+        return Source(name, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        before = Source(name, data[: error.start].decode("utf-8", "replace"))
+        line, column = before.position(len(before.text))
+        wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+        found = (
+            "it looks like UTF-16"
+            if wide
+            else f"byte 0x{data[error.start]:02x} at line {line}, column {column}"
+        )
+        place = Place(name, Span(len(before.text), len(before.text)))
+        return report("WT0015", f"`{name}` is not UTF-8: {found}", place, help="save the file as UTF-8")
+
+
+def too_large(name: str, size: int) -> str:
+    """The message for a file over the limit."""
+    return f"`{name}` has {size:_} bytes; a file may have {MAX_FILE:_}"

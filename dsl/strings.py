@@ -1,4 +1,4 @@
-"""What a string means: escapes of `"…"`, the margin of triple-quoted text, `$${`; and the way back for the formatter."""
+"""What a string means: the escapes of `"…"`, the margin of triple-quoted text, and `$${`."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def decode(raw: str) -> tuple[str, tuple[BadEscape, ...]]:
 def dedent(pieces: Sequence[str | None]) -> tuple[str | None, ...]:
     """The values of the pieces of a triple-quoted string; None stands for an interpolation.
 
-    The first line is dropped when it is blank, and the newline before a blank last line. The margin is the white
-    space that all other lines begin with; blank lines do not count and become empty. `$${` means `${`.
+    The first line is dropped when it is blank, and the newline before a blank last line. The margin is the
+    white space that all other lines begin with; blank lines do not count and become empty. `$${` means `${`.
     """
     parts = list(pieces)
     opens = False

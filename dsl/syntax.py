@@ -1,8 +1,8 @@
 """The syntax tree: frozen data with spans, one class per construct of the language.
 
-Every node carries a `Span` of code points into the text of its file. The tree says what was written, not what it
-means: names are unresolved, clauses stand in source order, and a clause that a node kind does not know is kept so
-that the compiler can name it. Later passes keep side tables; nobody writes into a tree.
+Every node carries a `Span` of code points into the text of its file. The tree says what was written, not what
+it means: names are unresolved, clauses stand in source order, and a clause that a node kind does not know is kept
+so that the compiler can name it. Later passes keep side tables; nobody writes into a tree.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Duration:
 class Text:
     """A string: literal pieces and interpolated expressions in order; `multiline` for the triple-quoted form.
 
-    Literal pieces are decoded (escapes resolved, triple-quoted text dedented). `Text((), …)` is the empty string.
+    Literal pieces are decoded (escapes resolved, triple-quoted text dedented). `Text((), …)` is the empty
+    string.
     """
 
     parts: tuple[str | Expr, ...]
@@ -153,7 +154,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`key: value`, `key?: value` (left out when null), or the shorthand `{key}` whose value is `Ref(key)`."""
+    """`key: value`, `key?: value` (left out when null), or the shorthand `{key}` with the value `Ref(key)`."""
 
     key: Name
     optional: bool
@@ -343,7 +344,7 @@ class CallEffect:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A bare word as a clause value: `progress`, `none`, `any`, and a clause that is only its keyword (empty text)."""
+    """A bare word as a clause value: `progress`, `none`, `any`; empty for a clause that is only its keyword."""
 
     text: str
     span: Span
@@ -398,9 +399,9 @@ class Clause:
     """`keyword value` of a node; `span` covers both, `keyword.span` the word alone.
 
     The value's class follows the keyword: `expectedOutput`, `returns`, `answer` hold a `TypeExpr` (or
-    `AssistantOutput`); `validate` a `Validate`; `choices` a `Choices`; `after` an `After`; `call` a `CallEffect`;
-    `kind` a `Word`; `tools` a `Word` or a list expression; `timeout none` a `Word`; `allowNonZeroExit` a `Word`
-    with empty text or an expression; every other keyword an expression.
+    `AssistantOutput`); `validate` a `Validate`; `choices` a `Choices`; `after` an `After`; `call` a
+    `CallEffect`; `kind` a `Word`; `tools` a `Word` or a list expression; `timeout none` a `Word`;
+    `allowNonZeroExit` a `Word` with empty text or an expression; every other keyword an expression.
     """
 
     keyword: Name
@@ -509,8 +510,7 @@ class Match:
 class EdgeLine:
     """One line of `edges`.
 
-    `heads` has several entries only for failure routes (`a, b on failed -> c`), whose `outcomes` are not empty.
-    `chain` are the targets in order; a match may only come last. The limit belongs to the last arrow.
+    `heads` has several entries only for failure routes (`a, b on failed -> c`), which have `outcomes`. `chain` are the targets in order; a match may only come last. The limit belongs to the last arrow.
     """
 
     heads: tuple[Endpoint, ...]
@@ -696,7 +696,7 @@ class FaultLine:
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """`expect condition`, `expect always …`, `expect eventually …`, or `expect a -> b` (then `order` is set)."""
+    """`expect condition`, `expect always …`, `expect eventually …`, or `expect a -> b` (`order` is set)."""
 
     mode: OneOf["end", "always", "eventually", "order"]
     condition: Expr | None

@@ -1,6 +1,6 @@
-"""The grammar as tables: what `grammar.lark` says, worked out by Lark once per process and laid out for a fast loop.
+"""The grammar as tables: `grammar.lark` worked out by Lark once per process, laid out for a fast loop.
 
-Lark finds the terminals and the LALR(1) states. The loop that walks them is our own (`machine.advance`), since it
+Lark finds the terminals and the LALR(1) states. The loop that walks them is our own (in `recovery`), since it
 must be able to try a token without consuming anything, and must not build an intermediate tree.
 """
 
@@ -20,8 +20,8 @@ END: Final = "$END"
 class Production(NamedTuple):
     """One rule: how many symbols it takes, what it becomes, and what builds it.
 
-    `builder` is None when the one symbol stands for itself. `absent` holds the positions of optional symbols that
-    this form of the rule leaves out.
+    `builder` is None when the one symbol stands for itself. `absent` holds the positions of optional symbols
+    that this form of the rule leaves out.
     """
 
     origin: str
@@ -35,7 +35,7 @@ class Table:
     """LALR(1) tables and the terminals they speak of.
 
     `actions[state][terminal]` is the next state of a shift, or `~n` to reduce by `productions[n]`;
-    `gotos[state][origin]` is the state after a reduction. `keywords` maps a word to its terminal, `operators` a sign;
+    `gotos[state][origin]` is the state after a reduction. `keywords` maps words to terminals, `operators` signs;
     `pattern` matches any of them outside strings. `spellings` is the way back, for messages.
     """
 
@@ -78,7 +78,9 @@ def table() -> Table:
                 actions[-1][symbol] = numbers[argument]
             else:
                 gotos[-1][symbol] = numbers[argument]
-    fixed = {str(term.name): term.pattern.value for term in lark.terminals if isinstance(term.pattern, PatternStr)}
+    fixed = {
+        str(term.name): term.pattern.value for term in lark.terminals if isinstance(term.pattern, PatternStr)
+    }
     operators = {text: name for name, text in fixed.items() if not text.isidentifier()}
     return Table(
         actions=tuple(actions),
@@ -103,7 +105,7 @@ def _production(rule: object) -> Production:
 
 
 def _pattern(operators: dict[str, str], patterns: dict[str, str]) -> re.Pattern[str]:
-    """One regular expression for all that can stand outside strings, longest sign first; group names are terminals."""
+    """One regular expression for all that stands outside strings, longest sign first; groups are terminals."""
     signs = sorted(operators, key=lambda sign: (-len(sign), sign))
     parts = [
         r"(?P<newline>\n)",
