@@ -6,4 +6,8 @@ behaviour     turns of acts, menus, and the protocol of a provider
 patterns      texts that match a pattern
 scalars       numbers, truth values, literals: good and bad ones
 values        valid, boundary and invalid values of any type
+routing       which parts of an output decide the route
+misbehaviour  the ways a model goes wrong
+generated     behaviour made from types, examples and validators
+scripted      behaviour that somebody wrote
 """

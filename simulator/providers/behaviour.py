@@ -7,13 +7,14 @@ hashable, and JSON stands as its canonical text, so behaviours can be compared, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from pydantic import JsonValue
 
 from windtunnel.compiler.canonical import canonical
+from windtunnel.compiler.evaluator import Environment
 
 
 class Stop(StrEnum):
@@ -148,14 +149,17 @@ class Request:
     """One prompt to the model.
 
     `node` is a qualified id; `visit` counts from 1 within the invocation. `max_chars` is the limit of an
-    assistant answer in code points.
+    assistant answer in code points. `environment` is what the node's expressions read; it takes no part in
+    the comparison of requests. `turns_taken` are the messages that the model sent in this visit before.
     """
 
     node: str
     visit: int
     kind: Kind
     prompt: str
-    max_chars: int | None = None
+    max_chars: int | None
+    environment: Environment = field(compare=False, repr=False)
+    turns_taken: int = 0
 
 
 @runtime_checkable

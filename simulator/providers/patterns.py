@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
+
+from windtunnel.compiler.patterns import matches_pattern
 
 MAX_PATTERN: Final = 1_000
 """Code points; a longer pattern gives no text."""
@@ -18,9 +21,6 @@ MAX_NESTING: Final = 30
 
 MAX_MADE: Final = 20_000
 """Code points; no longer text is made."""
-
-MAX_TRIED: Final = 64
-"""Code points of a text that is tried against a pattern it was not made from: trying is not always quick."""
 
 _DIGITS: Final = "0123456789"
 _SMALL: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -61,42 +61,35 @@ class _Unreadable(Exception):
     """The pattern uses what this file does not read."""
 
 
+@lru_cache(maxsize=1_000)
 def matching(pattern: str, low: int, high: int, count: int) -> tuple[str, ...]:
     """Up to `count` texts of `low..high` code points that match all of `pattern`, shortest first."""
     if len(pattern) > MAX_PATTERN:
         return ()
     try:
-        compiled = re.compile(pattern)
         piece = _Reader(pattern).read()
-    except (_Unreadable, re.error, RecursionError, OverflowError):
+    except _Unreadable:
         return ()
     found: dict[str, None] = {}
     extras = [*range(8), *(low + step for step in range(-3, 4)), high - 1, high]
     for extra in sorted({extra for extra in extras if 0 <= extra <= MAX_MADE}):
+        if len(found) >= count:
+            break
         for turn in range(count):
             text = _write(piece, extra, turn)
-            if low <= len(text) <= high and compiled.fullmatch(text):
+            if low <= len(text) <= high and matches_pattern(pattern, text):
                 found[text] = None
     return tuple(sorted(found, key=lambda text: (len(text), text))[:count])
 
 
-def matches(pattern: str, text: str) -> bool:
-    """Whether the whole text matches; False for a text or pattern too long to try."""
-    return len(pattern) <= MAX_PATTERN and len(text) <= MAX_TRIED and bool(re.fullmatch(pattern, text))
-
-
 def missing(pattern: str, low: int, high: int) -> str | None:
-    """A text of `low..high` code points that does not match the whole `pattern`; None if none was found."""
-    try:
-        compiled = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
+    """A text of `low..high` code points that does not match all of `pattern`; None if none was found."""
+    size = min(max(low, 1), high)
+    if size > MAX_MADE:
         return None
-    size = max(low, 1) if high else 0
-    if size > MAX_TRIED:
-        return None
-    tried = ("?" * size, " " * size, "\n" * size, "x" * size, "A" * size, "0" * size, "")
+    tried = (*(letter * size for letter in "? \nxA0"), "")
     fitting = (text for text in tried if low <= len(text) <= high)
-    return next((text for text in fitting if not compiled.fullmatch(text)), None)
+    return next((text for text in fitting if not matches_pattern(pattern, text)), None)
 
 
 def _write(piece: _Piece, extra: int, turn: int) -> str:

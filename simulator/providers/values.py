@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 from pydantic import JsonValue
 
 from windtunnel.compiler.canonical import canonical
+from windtunnel.compiler.patterns import matches_pattern
 from windtunnel.compiler.snapshot import (
     FieldModel,
     IntType,
@@ -29,7 +30,7 @@ from windtunnel.compiler.snapshot import (
     TypeModel,
     UnionTypeModel,
 )
-from windtunnel.simulator.providers.patterns import matches, matching, missing
+from windtunnel.simulator.providers.patterns import matching, missing
 from windtunnel.simulator.providers.scalars import any_json, not_literal, not_simple, outside, simple, within
 
 MAX_TEXT: Final = 20_000
@@ -44,7 +45,7 @@ MAX_VALUES: Final = 64
 MAX_SHOWN: Final = 12
 """Cases of an item that one list or map shows."""
 
-MAX_STEPS: Final = 100_000
+MAX_STEPS: Final = 20_000
 """Steps spent on one set; what was not made by then is left out, and the smallest value comes first."""
 
 MAX_DEPTH: Final = 24
@@ -161,7 +162,8 @@ class _Maker:
                 yield from any_json(of)[:1]
             case UnionTypeModel():
                 # The first case of every arm comes before the second of any: a cut set still shows all arms.
-                yield from _turns([self.cases(member, salt, path.deeper()) for member in of.members])
+                inner = path.deeper()
+                yield from _turns([self.cases(member, salt, inner) for member in of.members])
             case ListTypeModel():
                 yield from self.lists(of, salt, path.deeper())
             case MapTypeModel():
@@ -169,9 +171,9 @@ class _Maker:
             case RecordTypeModel():
                 yield from self.records(of, salt, path.deeper())
             case RefType():
-                inner = path.through(of.name)
-                if inner is not None:
-                    yield from self.cases(self.source.types[of.name], salt, inner)
+                below = path.through(of.name)
+                if below is not None:
+                    yield from self.cases(self.source.types[of.name], salt, below)
 
     def first(self, of: TypeModel, salt: int, path: _Path) -> list[JsonValue]:
         """The smallest value, in a list that is empty if there is none."""
@@ -182,7 +184,7 @@ class _Maker:
         low, high = _span(of.min, of.max, MAX_TEXT)
         fitting = [text for text in self.source.pool if low <= len(text) <= high]
         if of.pattern is not None:
-            fitting = [text for text in fitting if matches(of.pattern, text)]
+            fitting = [text for text in fitting if matches_pattern(of.pattern, text)]
             made = matching(of.pattern, low, high, 4)
         else:
             made = tuple(word for word in WORDS if low <= len(word) <= high) or _filled(low, high)
@@ -281,15 +283,16 @@ class _Maker:
             case JsonType():
                 yield from any_json(of)
             case UnionTypeModel():
-                yield from _turns([self.boundaries(member, path.deeper()) for member in of.members])
+                inner = path.deeper()
+                yield from _turns([self.boundaries(member, inner) for member in of.members])
             case ListTypeModel():
                 yield from self.list_bounds(of, path.deeper())
             case RecordTypeModel():
                 yield from self.record_bounds(of, path.deeper())
             case RefType():
-                inner = path.through(of.name)
-                if inner is not None and of.name not in path.refs:
-                    yield from self.boundaries(self.source.types[of.name], inner)
+                below = path.through(of.name)
+                if below is not None and of.name not in path.refs:
+                    yield from self.boundaries(self.source.types[of.name], below)
             case _:
                 yield from self.cases(of, 0, path)
 
@@ -359,9 +362,9 @@ class _Refused:
             case RecordTypeModel():
                 yield from self.records(of, path.deeper())
             case RefType():
-                inner = path.through(of.name)
-                if inner is not None and of.name not in path.refs:
-                    yield from self.of(self.maker.source.types[of.name], inner)
+                below = path.through(of.name)
+                if below is not None and of.name not in path.refs:
+                    yield from self.of(self.maker.source.types[of.name], below)
 
     def texts(self, of: TextType) -> Iterator[Invalid]:
         low, high = of.min or 0, of.max

@@ -1,0 +1,72 @@
+"""Which parts of a node's output decide where a run goes: what `match` reads, through computes and lets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from pydantic import JsonValue
+
+from windtunnel.compiler.canonical import canonical
+from windtunnel.compiler.reading import subexpressions
+from windtunnel.compiler.snapshot import ComputeNode, Snapshot
+
+FieldPath: TypeAlias = tuple[str, ...]
+"""Fields from the output inwards; empty for the whole output."""
+
+
+class _Chain(NamedTuple):
+    """`name.a.b` in an expression; `kind` is `node` or `let`."""
+
+    kind: str
+    name: str
+    path: FieldPath
+
+
+def deciding_paths(snapshot: Snapshot, node: str) -> tuple[FieldPath, ...]:
+    """The parts of the node's output that any edge matches on, sorted; none if no edge does."""
+    found: set[FieldPath] = set()
+    done: set[str] = set()
+    waiting: list[Sequence[Any]] = [edge.subject for edge in snapshot.edges if edge.subject is not None]
+    while waiting:
+        for chain in _chains(waiting.pop()):
+            if chain.kind == "node" and chain.name == node:
+                found.add(chain.path)
+            behind = _behind(snapshot, chain)
+            if behind is not None and chain.name not in done:
+                done.add(chain.name)
+                waiting.append(behind)
+    return tuple(sorted(found))
+
+
+def signature(output: JsonValue, paths: Sequence[FieldPath]) -> tuple[str, ...]:
+    """What the paths hold, as canonical texts: outputs with equal signatures take equal routes."""
+    return tuple(canonical(_at(output, path)) for path in paths)
+
+
+def _behind(snapshot: Snapshot, chain: _Chain) -> Sequence[Any] | None:
+    """The expression that a let or compute stands for."""
+    if chain.kind == "let":
+        return snapshot.lets.get(chain.name)
+    node = snapshot.nodes.get(chain.name)
+    return node.value if isinstance(node, ComputeNode) else None
+
+
+def _chains(expression: Sequence[Any]) -> Iterator[_Chain]:
+    stack = [expression]
+    while stack:
+        top = stack.pop()
+        root: Sequence[Any] = top
+        path: FieldPath = ()
+        while root[0] == "field":
+            root, path = root[1], (root[2], *path)
+        if root[0] in ("node", "let"):
+            yield _Chain(root[0], root[1], path)
+        else:
+            stack.extend(subexpressions(root))
+
+
+def _at(value: JsonValue, path: FieldPath) -> JsonValue:
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,212 @@
+"""Made values: what must be accepted is, what must be refused is, and every case is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from windtunnel.compiler.acceptance import Accepted, Refused, accept
+from windtunnel.compiler.canonical import canonical
+from windtunnel.compiler.snapshot import (
+    FieldModel,
+    IntType,
+    JsonType,
+    ListTypeModel,
+    LiteralValueType,
+    MapTypeModel,
+    NumberType,
+    RecordTypeModel,
+    RefType,
+    SimpleType,
+    TextType,
+    TypeModel,
+    UnionTypeModel,
+)
+from windtunnel.simulator.providers import values
+from windtunnel.simulator.providers.patterns import MAX_PATTERN, matching, missing
+from windtunnel.simulator.providers.values import Source, boundaries, cases, invalid
+
+PATTERNS = (r"[a-z0-9][a-z0-9-]*", r"v[0-9]+\.[0-9]+", r"(?:ab|c){1,3}x?", r"\d{4}-\d\d", r"[^a-c]+", r".*")
+NODE = RecordTypeModel(
+    fields={
+        "label": FieldModel(type=TextType(min=1)),
+        "children": FieldModel(type=ListTypeModel(item=RefType(name="Node"))),
+        "next": FieldModel(type=RefType(name="Node"), optional=True),
+    }
+)
+SOURCE = Source({"Node": NODE}, ("kept", "a longer text of the run", "v1.2"))
+
+
+def literal(value: str | int | bool) -> LiteralValueType:
+    return LiteralValueType(value=value)
+
+
+def ordered(low: int | None, high: int | None) -> tuple[int | None, int | None]:
+    return (high, low) if low is not None and high is not None and low > high else (low, high)
+
+
+BOUNDS = st.builds(ordered, st.none() | st.integers(0, 5), st.none() | st.integers(0, 9))
+NUMBERS = st.builds(ordered, st.none() | st.integers(-50, 50), st.none() | st.integers(-50, 50))
+SCALARS: st.SearchStrategy[TypeModel] = st.one_of(
+    BOUNDS.map(lambda bounds: TextType(min=bounds[0], max=bounds[1])),
+    st.sampled_from(PATTERNS).map(lambda pattern: TextType(pattern=pattern)),
+    NUMBERS.map(lambda bounds: IntType(min=bounds[0], max=bounds[1])),
+    NUMBERS.map(lambda bounds: NumberType(min=bounds[0], max=bounds[1])),
+    st.sampled_from((SimpleType(kind="bool"), SimpleType(kind="null"), SimpleType(kind="duration"))),
+    (st.none() | st.integers(2, 30)).map(lambda most: JsonType(max=most)),
+    st.sampled_from((literal("ready"), literal("blocked"), literal(3), literal(True))),
+    st.just(RefType(name="Node")),
+)
+
+
+def fields_of(inner: st.SearchStrategy[TypeModel]) -> st.SearchStrategy[TypeModel]:
+    field = st.builds(lambda of, optional: FieldModel(type=of, optional=optional), inner, st.booleans())
+    names = st.sampled_from(("id", "title", "status", "a/b", "c~d"))
+    return st.dictionaries(names, field, max_size=4).map(lambda fields: RecordTypeModel(fields=fields))
+
+
+def lists_of(inner: st.SearchStrategy[TypeModel]) -> st.SearchStrategy[TypeModel]:
+    return st.builds(lambda of, bounds: ListTypeModel(item=of, min=bounds[0], max=bounds[1]), inner, BOUNDS)
+
+
+def unions_of(inner: st.SearchStrategy[TypeModel]) -> st.SearchStrategy[TypeModel]:
+    several = st.lists(inner, min_size=2, max_size=4)
+    return several.map(lambda members: UnionTypeModel(members=tuple(members)))
+
+
+def maps_of(inner: st.SearchStrategy[TypeModel]) -> st.SearchStrategy[TypeModel]:
+    key = TextType(min=1)
+    return st.builds(
+        lambda of, least: MapTypeModel(key=key, value=of, min=least), inner, st.none() | st.just(2)
+    )
+
+
+TYPES = st.recursive(
+    SCALARS,
+    lambda inner: fields_of(inner) | lists_of(inner) | unions_of(inner) | maps_of(inner),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TYPES)
+def test_what_is_made_is_what_it_claims_to_be(of: TypeModel) -> None:
+    """Valid and boundary values are accepted, invalid ones refused; sets hold no value twice."""
+    for made in (cases(of, SOURCE), cases(of, SOURCE, optional=True), boundaries(of, SOURCE)):
+        assert len(made) <= values.MAX_VALUES
+        assert len({canonical(value) for value in made}) == len(made)
+        for value in made:
+            assert isinstance(accept(of, value, SOURCE.types), Accepted), value
+    for wrong in invalid(of, SOURCE):
+        assert isinstance(accept(of, wrong.value, SOURCE.types), Refused), wrong
+
+
+@settings(max_examples=60, deadline=None)
+@given(TYPES)
+def test_making_values_again_gives_the_same(of: TypeModel) -> None:
+    assert cases(of, SOURCE) == cases(of, SOURCE)
+    assert boundaries(of, SOURCE) == boundaries(of, SOURCE)
+    assert invalid(of, SOURCE) == invalid(of, SOURCE)
+
+
+CANDIDATE = RecordTypeModel(
+    fields={
+        "id": FieldModel(type=TextType(min=1, max=64, pattern=PATTERNS[0])),
+        "risk": FieldModel(type=UnionTypeModel(members=(literal("high"), literal("low"), literal("none")))),
+        "note": FieldModel(type=TextType(max=20), optional=True),
+    }
+)
+READY = RecordTypeModel(
+    fields={
+        "status": FieldModel(type=literal("ready")),
+        "candidates": FieldModel(type=ListTypeModel(item=CANDIDATE, min=2, max=4)),
+    }
+)
+BLOCKED = RecordTypeModel(
+    fields={"status": FieldModel(type=literal("blocked")), "why": FieldModel(type=TextType(min=1))}
+)
+VERDICT = UnionTypeModel(members=(BLOCKED, READY))
+
+
+def test_every_arm_and_every_enum_case_is_seen() -> None:
+    made: Any = cases(VERDICT, SOURCE)
+    assert {value["status"] for value in made} == {"ready", "blocked"}
+    candidates = [candidate for value in made for candidate in value.get("candidates", ())]
+    assert {candidate["risk"] for candidate in candidates} == {"high", "low", "none"}
+    assert {"note" in candidate for candidate in candidates} == {True, False}
+
+
+def test_the_items_of_the_smallest_list_differ() -> None:
+    """So that a validator which wants unique ids is met by the first value."""
+    made: Any = cases(READY, SOURCE)
+    ids = [candidate["id"] for candidate in made[0]["candidates"]]
+    assert len(ids) == len(set(ids)) == 2
+
+
+def test_texts_come_from_the_pool_where_they_fit() -> None:
+    assert cases(TextType(max=4), SOURCE) == ("kept",)
+    assert cases(TextType(pattern="v[0-9.]+"), SOURCE) == ("v1.2",)
+    assert cases(TextType(min=500, max=500), SOURCE) == ("a" * 500,)
+
+
+def test_bounds_are_hit_on_both_sides() -> None:
+    assert {len(str(text)) for text in boundaries(TextType(min=3, max=7), SOURCE)} == {3, 7}
+    assert set(boundaries(IntType(min=2, max=9), SOURCE)) >= {2, 9}
+    made: Any = boundaries(ListTypeModel(item=IntType(), min=1, max=3), SOURCE)
+    assert {len(items) for items in made} == {1, 3}
+
+
+def test_a_refused_value_says_where_it_is_wrong() -> None:
+    found = {(wrong.pointer, wrong.reason) for wrong in invalid(READY, SOURCE)}
+    assert ("/candidates", "too short") in found
+    assert ("/candidates/0/risk", "no such case") in found
+    assert ("/status", "another value") in found
+    assert ("/candidates/0/id", "does not match the pattern") in found
+
+
+@pytest.mark.parametrize("kind", ["without an end", "contradicting bounds", "inside a record"])
+def test_a_type_without_values_gives_none(kind: str) -> None:
+    endless = RecordTypeModel(fields={"next": FieldModel(type=RefType(name="Endless"))})
+    nothing = IntType(min=3, max=2)
+    types: dict[str, TypeModel] = {
+        "without an end": endless,
+        "contradicting bounds": nothing,
+        "inside a record": RecordTypeModel(fields={"n": FieldModel(type=nothing)}),
+    }
+    assert cases(types[kind], Source({"Endless": endless})) == ()
+
+
+def test_a_wide_type_stays_small_and_quick() -> None:
+    """Limits hold where the product of all cases would be astronomic."""
+    wide: TypeModel = UnionTypeModel(members=tuple(literal(f"case {at}") for at in range(200)))
+    for _ in range(6):
+        wide = RecordTypeModel(fields={name: FieldModel(type=wide) for name in "abcdefgh"})
+        wide = ListTypeModel(item=wide)
+    for made in (cases(wide, SOURCE), boundaries(wide, SOURCE), invalid(wide, SOURCE)):
+        assert 1 <= len(made) <= values.MAX_VALUES
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_texts_match_their_pattern(pattern: str) -> None:
+    made = matching(pattern, 0, 30, 4)
+    assert len(set(made)) == 4
+    assert all(isinstance(accept(TextType(pattern=pattern), text), Accepted) for text in made)
+    wrong = missing(pattern, 1, 30)
+    if pattern != ".*":
+        assert isinstance(accept(TextType(pattern=pattern), wrong), Refused)
+
+
+def test_a_length_can_be_hit() -> None:
+    assert {len(text) for text in matching(r"[a-z0-9][a-z0-9-]*", 64, 64, 3)} == {64}
+
+
+@pytest.mark.parametrize("pattern", ["(?=a)b", "a" * (MAX_PATTERN + 1), "[", "a{2", r"\b", "*"])
+def test_an_unreadable_pattern_gives_no_text(pattern: str) -> None:
+    assert matching(pattern, 0, 2_000, 3) == ()
+
+
+def test_the_longest_readable_pattern_gives_a_text() -> None:
+    assert matching("a" * MAX_PATTERN, 0, 2_000, 1) == ("a" * MAX_PATTERN,)
