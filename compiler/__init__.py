@@ -15,4 +15,6 @@ typescope      written types to shapes
 reader         the rim: files and built-ins
 modules        every file that a root needs, read once
 resolver       every name to its declaration
+graph          nodes and arrows of one workflow
+routing        edge lines to the graph
 """

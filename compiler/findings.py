@@ -24,6 +24,9 @@ class Findings:
     def __init__(self, file: str, sink: list[Diagnostic] | None = None) -> None:
         self.file = file
         self.sink: list[Diagnostic] = [] if sink is None else sink
+        self.maybe: frozenset[str] = frozenset()
+        """Words that stand where the parser skipped text: what seems unknown may have been declared there."""
+        self._seen: set[tuple[str, Span, str]] = set()
 
     def add(
         self,
@@ -38,7 +41,10 @@ class Findings:
         fixes: Iterable[Fix] = (),
         severity: Severity | None = None,
     ) -> None:
-        """Report one finding at `span`; secondary spans lie in the same file."""
+        """Report one finding at `span`, once; secondary spans lie in the same file."""
+        if (code, span, message) in self._seen:
+            return
+        self._seen.add((code, span, message))
         self.sink.append(
             report(
                 code,

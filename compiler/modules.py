@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Protocol
 
 from windtunnel.compiler.findings import Findings
@@ -15,6 +17,7 @@ from windtunnel.dsl.syntax import File, Import, Span
 
 MAX_FILES: Final = 10_000
 """Most files that one root may need."""
+WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*")
 
 
 class ParsedFile(Protocol):
@@ -24,12 +27,14 @@ class ParsedFile(Protocol):
     def file(self) -> File: ...
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]: ...
+    @property
+    def holes(self) -> tuple[Span, ...]: ...
 
 
 Parse = Callable[[Source], ParsedFile]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Module:
     """One file.
 
@@ -40,6 +45,17 @@ class Module:
     source: Source
     file: File
     imports: Mapping[int, str]
+    holes: tuple[Span, ...] = ()
+
+    @cached_property
+    def maybe(self) -> frozenset[str]:
+        """Words where the parser skipped text after an error: what seems unknown may be declared there."""
+        text = self.source.text
+        return frozenset(word for h in self.holes for word in WORD.findall(text[h.start : h.end]))
+
+    def has_hole(self, span: Span) -> bool:
+        """Whether some of the text in `span` was skipped after an error."""
+        return any(hole.start < span.end and span.start < hole.end for hole in self.holes)
 
     def target(self, line: Import) -> str | None:
         """The file that an import line reads, or None when it could not be read."""
@@ -66,6 +82,7 @@ class _Visit:
 
     source: Source
     file: File
+    holes: tuple[Span, ...]
     waiting: list[Import]
     imports: dict[int, str] = field(default_factory=dict)
 
@@ -102,12 +119,12 @@ class _Loading:
                 self._follow(name, visit, line)
                 continue
             del self.open[name]
-            self.done[name] = Module(name, visit.source, visit.file, visit.imports)
+            self.done[name] = Module(name, visit.source, visit.file, visit.imports, visit.holes)
 
     def _enter(self, source: Source) -> None:
         parsed = self.parse(source)
         self.sink.extend(parsed.diagnostics)
-        self.open[source.name] = _Visit(source, parsed.file, list(parsed.file.imports))
+        self.open[source.name] = _Visit(source, parsed.file, parsed.holes, list(parsed.file.imports))
 
     def _follow(self, importer: str, visit: _Visit, line: Import) -> None:
         findings = Findings(importer, self.sink)

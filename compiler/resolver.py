@@ -192,6 +192,7 @@ def resolve(modules: Modules) -> Program:
 
 def _file_scope(module: Module, files: Mapping[str, FileScope], sink: list[Diagnostic]) -> FileScope:
     findings = Findings(module.name, sink)
+    findings.maybe = module.maybe
     scope = FileScope(module, findings, TypeScope(module.name, {}, findings))
     known: dict[str, Span] = {}
     for line in module.file.imports:
@@ -249,7 +250,7 @@ def _import(scope: FileScope, line: Import, imported: ImportName, files: Mapping
             target.types.used.add(name)
         case TemplateDecl():
             scope.templates[local] = target.templates[name]
-        case None:
+        case None if name not in target.findings.maybe:
             scope.findings.add(
                 "WT0107",
                 f"`{target.module.name}` declares no `{name}`",
@@ -294,8 +295,9 @@ def _unknown_workflow(scope: FileScope, name: Name) -> None:
     if name.text in scope.types.names:
         scope.findings.add("WT0106", f"`{name.text}` is a type, not a workflow", name.span)
         return
-    if any(name.text == i.local.text for line in scope.module.file.imports for i in line.names):
-        return  # The import has been reported.
+    imported = {i.local.text for line in scope.module.file.imports for i in line.names}
+    if name.text in imported or name.text in scope.findings.maybe:
+        return  # The import or the text around the declaration has been reported.
     scope.findings.add(
         "WT0106",
         f"there is no workflow `{name.text}`",

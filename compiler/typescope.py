@@ -297,6 +297,8 @@ class TypeScope:
         name = expr.name.text
         self.used.add(name)
         shape = self.names.get(name)
+        if shape is None and name in self.findings.maybe:
+            return UNKNOWN
         if shape is None:
             self.findings.add(
                 "WT0105",
