@@ -1,7 +1,8 @@
 """The graph of one workflow, as data: which arrow leads from what to what.
 
-Nodes and mounts are vertices by name; an arrow leaves a vertex after an outcome (`ok` by a way out where it has
-several) and enters a vertex or an exit. Routes group the arrows that share one end, as the snapshot does.
+Nodes and mounts are vertices by name; an arrow leaves a vertex after an outcome (`ok` by a way out where it
+has several) and enters a vertex or an exit. Routes group the arrows that share one end, as the snapshot
+does.
 """
 
 from __future__ import annotations
