@@ -1,0 +1,14 @@
+"""The commands, one file each; with `cli` the rim that touches files, terminals and clocks.
+
+Reading order; each file imports only files above it:
+
+console      exit codes, messages and output that is whole or absent
+loading      files to snapshots, with what is wrong told on the way
+check        find mistakes
+compile      snapshot to JSON
+graph        snapshot to picture
+run          one run, told as a story
+crashpoints  every crash point fired once
+explore      every schedule with up to N faults
+replay       a token told again
+"""
