@@ -42,6 +42,7 @@ from pydantic import JsonValue
 from windtunnel.compiler.canonical import CanonicalError, canonical
 from windtunnel.compiler.functions import FUNCTIONS
 from windtunnel.compiler.reading import ENVIRONMENT_FORMS, Read, reads
+from windtunnel.compiler.snapshot import LetStep, RequireStep
 from windtunnel.compiler.values import (
     MAX_TEXT,
     OPERATORS,
@@ -134,24 +135,8 @@ def compile_expression(expression: Sequence[Any], free: Sequence[str] = ()) -> C
     return found
 
 
-class _Let(Protocol):
-    @property
-    def let(self) -> str: ...
-    @property
-    def value(self) -> Sequence[Any]: ...
-
-
-class _Require(Protocol):
-    @property
-    def require(self) -> Sequence[Any]: ...
-    @property
-    def when(self) -> Sequence[Any] | None: ...
-    @property
-    def message(self) -> Sequence[Any]: ...
-
-
 def compile_validator(
-    steps: Sequence[_Let | _Require],
+    steps: Sequence[LetStep | RequireStep],
 ) -> Callable[[Environment, JsonValue], tuple[str, ...]]:
     """`validate` steps as a function of environment and output: the message of each broken `require`.
 
@@ -160,13 +145,12 @@ def compile_validator(
     names: _Names = ("output",)
     parts: list[tuple[_Closure | None, _Closure | None, _Closure]] = []
     for step in steps:
-        value = getattr(step, "value", None)
-        if value is not None:
-            parts.append((None, None, _compile(value, names)))
-            names = (*names, step.let)  # type: ignore[union-attr]
+        if isinstance(step, LetStep):
+            parts.append((None, None, _compile(step.value, names)))
+            names = (*names, step.let)
         else:
-            premise = _compile(step.when, names) if step.when is not None else None  # type: ignore[union-attr]
-            parts.append((premise, _compile(step.require, names), _compile(step.message, names)))  # type: ignore[union-attr]
+            premise = None if step.when is None else _compile(step.when, names)
+            parts.append((premise, _compile(step.require, names), _compile(step.message, names)))
 
     def refusals(environment: Environment, output: JsonValue) -> tuple[str, ...]:
         scope: _Scope = (output,)
@@ -290,8 +274,6 @@ def _record(expression: Sequence[Any], names: _Names) -> _Closure:
                 made.update(value if isinstance(value, dict) else {})
             elif kind == "field" or value is not None:
                 made[key] = value
-            else:
-                made.pop(key, None)
         return made
 
     return record

@@ -23,9 +23,9 @@ form                                            value
 `["record", part, …]`                           parts `["field", k, e]`, `["maybe", k, e]` (left out when null), `["spread", e]`
 `["list", part, …]`                             parts `["item", e]`, `["spread", e]`
 `["for", item, variable, source, condition]`    a comprehension; condition may be null
-`["if", c, a, b]`                               only the taken side is evaluated
-`["and", a, b]` `["or", a, b]` `["??", a, b]`   the right side only when needed
-`["op", operator, a, b]`                        `== != < <= > >= + - * / % in`
+`["if", c, a, …, z]`                            the first `a` whose condition is true, else `z`; `else if` adds a pair
+`["and", a, b, …]` `["or", a, …]` `["??", a, …]`  each side only when needed
+`["op", operator, a, b, …]`                     `== != < <= > >= + - * / // % in`; more sides are a chain from the left
 `["not", e]` `["neg", e]`
 `["call", function, e, …]`                      a function of the language
 ==============================================  =====================================================================

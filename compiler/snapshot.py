@@ -1,8 +1,8 @@
 """The snapshot: what a workflow compiles to, as frozen pydantic models with one JSON form.
 
-A snapshot alone can be simulated, drawn and diffed. It holds everything that changes behaviour and nothing else; the
-order of declarations, comments, layout and file paths leave no mark on it. Expressions are stored in the form that
-`expression` documents, types in the form of `TypeModel`.
+A snapshot alone can be simulated, drawn and diffed. It holds everything that changes behaviour and nothing
+else; the order of declarations, comments, layout and file paths leave no mark on it. Expressions are stored
+in the form that `expression` documents, types in the form of `TypeModel`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ SCHEMA = "windtunnel.snapshot.v1"
 
 
 class Model(BaseModel):
-    """Frozen, closed, camelCase in JSON; absent fields are left out when written (`exclude_none` by alias)."""
+    """Frozen, closed, camelCase in JSON; absent fields are not written (`exclude_none` by alias)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
 
-# --- types ------------------------------------------------------------------------------------------------------
+# --- types --------------------------------------------------------------------------------------------------
 
 
 class TextType(Model):
@@ -96,7 +96,9 @@ class MapTypeModel(Model):
 
 
 class FieldModel(Model):
-    """One field. `optional` may be left out or null; a `default` (any JSON value) is filled in on acceptance."""
+    """One field. `optional` may be left out or null; a `default` (any JSON value) is filled in on
+    acceptance.
+    """
 
     type: TypeModel
     optional: bool = False
@@ -137,7 +139,7 @@ Expression: TypeAlias = list[JsonValue]
 """An expression in the list form of `expression`, e.g. `["field", ["input", ""], "topic", false]`."""
 
 
-# --- nodes ------------------------------------------------------------------------------------------------------
+# --- nodes --------------------------------------------------------------------------------------------------
 
 
 class Digests(Model):
@@ -156,7 +158,9 @@ class SubmittedOutput(Model):
 
 
 class AssistantMessage(Model):
-    """The agent finishes by its visible answer; `maxChars` is an int where it could be folded, absent when unset."""
+    """The agent finishes by its visible answer; `maxChars` is an int where it could be folded, absent when
+    unset.
+    """
 
     kind: Literal["assistant-message"] = "assistant-message"
     max_chars: int | Expression | None = None
@@ -190,7 +194,9 @@ class AgentNode(NodeModel):
     node_type: Literal["agent"] = "agent"
     prompt: Expression
     expected_output: Annotated[SubmittedOutput | AssistantMessage, Field(discriminator="kind")]
-    validate_steps: tuple[LetStep | RequireStep, ...] = Field(default=(), alias="validate")
+    validate_steps: tuple[LetStep | RequireStep, ...] = Field(
+        default=(), validation_alias="validate", serialization_alias="validate"
+    )
     examples: tuple[Expression, ...] = ()
     tools: Literal["none", "any"] | tuple[str, ...] = "any"
     model: str | None = None
@@ -282,7 +288,7 @@ SnapshotNode: TypeAlias = Annotated[
 ]
 
 
-# --- edges ------------------------------------------------------------------------------------------------------
+# --- edges --------------------------------------------------------------------------------------------------
 
 
 class TargetModel(Model):
@@ -293,16 +299,22 @@ class TargetModel(Model):
 
 
 class LimitModel(Model):
-    """After `count` committed transitions of this arrow in the current invocation of `scope`, go to `then`."""
+    """After `count` committed transitions of this arrow in the current invocation of `scope`, go to `then`.
+
+    Arrows that were written as one share a count: `counter` is the key it goes by, absent for the arm's own
+    key.
+    """
 
     count: int | Expression
     then: TargetModel
+    counter: str | None = None
 
 
 class ArmModel(Model):
     """One way on. `cases` are the scalars it takes; None for `else` and for an edge without a match.
 
-    `key` names the arrow for counters and coverage; it is unique in the snapshot and independent of source order.
+    `key` names the arrow for counters and coverage; it is unique in the snapshot and independent of source
+    order.
     """
 
     key: str
@@ -314,20 +326,20 @@ class ArmModel(Model):
 class EdgeModel(Model):
     """All that can follow one end of one node.
 
-    `scope` is the mount path of the workflow that writes the edge ("" is the root); `source` a qualified node id, a
-    mount path, or `start` (of the scope); `way` a mount's exit or a decision's choice; `on` the outcome it serves.
-    Without `subject` there is one arm.
+    `scope` is the mount path of the workflow that writes the edge ("" is the root); `source` a qualified
+    node id, a mount path, or `start` (of the scope); `way` a mount's exit or a decision's choice; `on` the
+    outcome it serves. Without `subject` there is one arm.
     """
 
     scope: str
-    source: str = Field(alias="from")
+    source: str = Field(validation_alias="from", serialization_alias="from")
     way: str | None = None
     on: Literal["ok", "failed", "timed_out"] = "ok"
     subject: Expression | None = None
     arms: tuple[ArmModel, ...]
 
 
-# --- the whole --------------------------------------------------------------------------------------------------
+# --- the whole ----------------------------------------------------------------------------------------------
 
 
 class MountModel(Model):
@@ -361,11 +373,14 @@ class SourceModel(Model):
 class Snapshot(Model):
     """A compiled workflow. `digest` is the behaviour digest; `startAt` a qualified node id or mount path.
 
-    `lets` are keyed `mount/name` (`name` at the root). `sources` are keyed by the name the file was read under,
-    relative to the root file with `/`, or `builtin:NAME`; they and the digests are outside the digests.
+    `lets` are keyed `mount/name` (`name` at the root). `sources` are keyed by the name the file was read
+    under, relative to the root file with `/`, or `builtin:NAME`; they and the digests are outside the
+    digests.
     """
 
-    schema_: Literal["windtunnel.snapshot.v1"] = Field(default="windtunnel.snapshot.v1", alias="schema")
+    schema_: Literal["windtunnel.snapshot.v1"] = Field(
+        default="windtunnel.snapshot.v1", validation_alias="schema", serialization_alias="schema"
+    )
     workflow: str
     revision: int
     contract: str | None = None
