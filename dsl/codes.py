@@ -41,6 +41,7 @@ CODES: Final[dict[str, tuple[str, Severity]]] = {
     "WT0022": ("nothing in this file", _ERROR),
     "WT0023": ("malformed silence", _WARNING),
     "WT0024": ("too many problems", _ERROR),
+    "WT0025": ("unknown unit", _ERROR),
     # --- 01 names and imports -------------------------------------------------------------------------------
     "WT0101": ("unknown name", _ERROR),
     "WT0102": ("declared twice", _ERROR),

@@ -8,7 +8,7 @@ from typing import Final
 
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Diagnostic, Place
-from windtunnel.dsl.lexer import Comment
+from windtunnel.dsl.tokens import Comment
 from windtunnel.dsl.source import Source
 from windtunnel.dsl.syntax import Allow, Span
 

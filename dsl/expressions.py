@@ -13,13 +13,15 @@ from windtunnel.dsl import syntax as s
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.comments import Comments
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Place
-from windtunnel.dsl.lexer import MAX_NAME, MAX_NESTING, MAX_TEXT, Token
+from windtunnel.dsl.foreign import NAME_RULE
+from windtunnel.dsl.tokens import MAX_NESTING, Token
 from windtunnel.dsl.strings import decode, dedent
 from windtunnel.dsl.syntax import Span
 
 MAX_WHOLE: Final = 2**53 - 1
 UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-NAME_RULE: Final = "a name is letters, digits and `_`, and begins with a letter or `_`"
+MAX_NAME: Final = 200
+MAX_TEXT: Final = 1024 * 1024
 
 Piece = Token | s.Expr
 
@@ -62,8 +64,14 @@ class Expressions:
         items.append(item)
         return items
 
-    def make_seq_same(self, items: list[Any], _: Token | None = None) -> list[Any]:
+    def make_seq_same(self, items: list[Any], *_: Any) -> list[Any]:
         return items
+
+    def make_seq_hole(self, _: Any) -> list[Any]:
+        return []
+
+    def make_line(self, _: Token | None = None) -> None:
+        return None
 
     # --- names ----------------------------------------------------------------------------------------------
 

@@ -6,260 +6,446 @@ The lexer never fails. What it cannot read becomes a diagnostic, and the token t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Place
+from windtunnel.dsl.foreign import Odd, read_foreign, read_odd_character, read_odd_number, read_odd_word
 from windtunnel.dsl.source import Source
 from windtunnel.dsl.syntax import Span
 from windtunnel.dsl.tables import Table, table
-
-MAX_NESTING: Final = 200
-MAX_NAME: Final = 200
-MAX_TEXT: Final = 1024 * 1024
-
-
-class Token(NamedTuple):
-    """A terminal of the grammar: `kind` is its name, `text` what stands in the source."""
-
-    kind: str
-    text: str
-    start: int
-    end: int
-
-
-class Comment(NamedTuple):
-    """`# …` to the end of its line; `alone` when nothing stands before it. Lines count from 1."""
-
-    text: str
-    start: int
-    end: int
-    line: int
-    alone: bool
-
-
-@dataclass(frozen=True)
-class Lexed:
-    """Tokens, comments and problems of one file.
-
-    `items` are the indices of the tokens that begin a top-level item.
-    """
-
-    tokens: list[Token]
-    items: list[int]
-    comments: list[Comment]
-    diagnostics: list[Diagnostic]
-
-
-LINE_BLOCKS: Final = frozenset({"EDGES", "CHOICES", "PROVIDER", "PERSON", "FAULTS"})
-_NAMED: Final = frozenset(
-    {
-        "AGENT",
-        "ACTION",
-        "SHELL",
-        "NOTIFY",
-        "CHECKPOINT",
-        "DECISION",
-        "WORKFLOW",
-        "FOR",
-        "EQUAL",
-        "DOT",
-        "WITH",
-    }
+from windtunnel.dsl.tokens import (
+    CLOSERS,
+    ITEM_WORDS,
+    MAX_NESTING,
+    PARTNERS,
+    Comment,
+    Lexed,
+    Token,
+    ends_entry,
+    opens_lines,
 )
-_CONTINUES: Final = frozenset({"ARROW", "VBAR", "THEN", "LBRACE", "LSQB", "LPAR", "RBRACE", "RSQB", "RPAR"})
-_OPENERS: Final = {"LBRACE": "RBRACE", "LSQB": "RSQB", "LPAR": "RPAR"}
-_CLOSERS: Final = {closer: opener for opener, closer in _OPENERS.items()}
-ITEM_WORDS: Final = frozenset({"IMPORT", "TYPE", "WORKFLOW", "SCENARIO", "TEMPLATE", "LANGUAGE"})
+
+MAX_RESTARTS: Final = 20
 _WORD: Final = re.compile(r"[^\W\d]\w*(?:-\w+)*")
+_ITEM_AHEAD: Final = re.compile(r'(?:import|type|workflow|template)[ \t]+[A-Za-z_]|scenario[ \t]+"|language[ \t]+\d')
 _ONE_LINE: Final = re.compile(r'(?:[^"\\\n$]+|\\[^\n]|\$\$\{|\$(?!\{))*')
 _MANY_LINES: Final = re.compile(r'(?:[^"$]+|"(?!"")|\$\$\{|\$(?!\{))*')
+_CODE_AT_END: Final = re.compile(r"[\])},\s]+\Z")
+_NO_ITEM_AFTER: Final = frozenset(
+    {"IF", "THEN", "ELSE", "NOT", "AND", "OR", "IN", "AS", "IMPORT", "TYPE", "TEMPLATE", "WORKFLOW", "SCENARIO", "FOR"}
+)
+
+_token: Callable[[tuple[str, str, int, int]], Token] = partial(tuple.__new__, Token)
 
 
 class _Frame(NamedTuple):
-    """An open bracket or string: `kind` is the opening terminal, `lines` whether newlines count inside."""
+    """An open bracket, string or interpolation: its terminal, its place, and whether newlines count inside.
+
+    `bound` is true where no newline may stand: between the quotes of a one-line string.
+    """
 
     kind: str
-    lines: bool
     token: int
     start: int
+    lines: bool
+    bound: bool
 
 
-@dataclass
+class _TooDeep(Exception):
+    """More open brackets than allowed."""
+
+
 class _Lexer:
-    """The state of one walk over the text."""
+    """One walk over a text."""
 
-    source: Source
-    table: Table
-    tokens: list[Token] = field(default_factory=list)
-    items: list[int] = field(default_factory=list)
-    comments: list[Comment] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    frames: list[_Frame] = field(default_factory=list)
-    newline: bool = False
-    match_depth: int = -1
+    def __init__(self, source: Source, table: Table) -> None:
+        self.source = source
+        self.text = source.text
+        self.table = table
+        self.meanings = table.keywords | table.operators
+        self.signs = frozenset(table.operators.values())
+        self.tokens: list[Token] = []
+        self.items: list[int] = []
+        self.unbalanced: set[int] = set()
+        self.comments: list[Comment] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.frames: list[_Frame] = []
+        self.match_depth = -1
+        self.newline = False
+        self.restarts = 0
+        self.strange: set[str] = set()
 
     def run(self) -> None:
         """Read the whole text."""
-        text, position, end = self.source.text, 0, len(self.source.text)
-        while position < end:
-            if self.frames and self.frames[-1].kind in ('"', '"""'):
-                position = self.string_piece(text, position)
-            else:
-                position = self.code(text, position)
+        position, end = 0, len(self.text)
+        try:
+            while position < end or self.bound or self.in_text:
+                position = self.string(position) if self.in_text else self.code(position)
+                if position == end and (string := self.open_string()) is not None:
+                    position = self.open_end(string)
+        except _TooDeep:
+            frame = self.frames[-1]
+            message = f"brackets are nested more than {MAX_NESTING} deep here"
+            self.diagnostics.append(report("WT0013", message, self.place(frame.start, frame.start + 1)))
+            first = self.items[-1] if self.items else 0
+            del self.tokens[first:], self.items[-1:]
+            self.frames.clear()
+        if self.frames:
+            self.unbalance()
 
-    def code(self, text: str, position: int) -> int:
-        """Read tokens until a string begins, or to the end; returns where it stopped."""
-        keywords, operators = self.table.keywords, self.table.operators
-        scan, tokens, add = self.table.pattern.match, self.tokens, self.add
+    @property
+    def in_text(self) -> bool:
+        """Whether the innermost open thing is a string."""
+        return bool(self.frames) and self.frames[-1].kind == "TEXT_OPEN"
+
+    @property
+    def bound(self) -> bool:
+        """Whether an open one-line string still has to end."""
+        return bool(self.frames) and self.frames[-1].bound
+
+    def open_string(self) -> _Frame | None:
+        """The outermost open string, unless it is a one-line string."""
+        return next((f for f in self.frames if f.kind == "TEXT_OPEN" and not f.bound), None)
+
+    def code(self, position: int) -> int:
+        """Read tokens until a string begins or goes on, or to the end; returns where it stopped."""
+        text, keywords, operators = self.text, self.table.keywords, self.table.operators
+        scan, tokens, frames = self.table.pattern.match, self.tokens, self.frames
         while (found := scan(text, position)) is not None:
             group = found.lastgroup
-            start, position = found.span(group or 0)
+            start, position = found.span(group)  # type: ignore[arg-type]
             if group == "NAME":
                 word = text[start:position]
-                add(Token(keywords.get(word, "NAME"), word, start, position))
+                kind = keywords.get(word)
+                if kind is not None:
+                    self.word(kind, word, start, position)
+                else:
+                    if self.newline:
+                        self.end_line("NAME")
+                    tokens.append(_token(("NAME", word, start, position)))
             elif group == "sign":
                 sign = text[start:position]
                 kind = operators[sign]
-                if kind in _OPENERS:
-                    self.open(kind, sign, start, position)
-                elif kind in _CLOSERS:
-                    if self.close(kind, sign, start, position):
+                if kind in PARTNERS:
+                    self.open(kind, start, position)
+                elif kind in CLOSERS:
+                    if self.close(kind, start, position):
                         return position
                 else:
-                    if kind == "SLASH" and self.tight(text, start, position):
+                    if self.newline:
+                        self.end_line(kind)
+                    if kind == "SLASH" and self.tight(start, position):
                         kind = "TIGHT_SLASH"
-                    add(Token(kind, sign, start, position))
+                    tokens.append(_token((kind, sign, start, position)))
             elif group == "newline":
-                if self.frames and self.frames[-1].lines:
-                    self.newline = True
+                if frames:
+                    if frames[-1].lines:
+                        self.newline = True
+                    elif frames[-1].bound:
+                        return self.unfinished(start)
             elif group == "comment":
-                self.comment(text, start, position)
+                self.comment(start, position)
             elif group == "quote":
-                quote = text[start:position]
-                add(Token("TEXT_OPEN", quote, start, position))
-                self.frames.append(_Frame(quote, False, len(tokens) - 1, start))
+                if self.newline:
+                    self.end_line("TEXT_OPEN")
+                tokens.append(_token(("TEXT_OPEN", text[start:position], start, position)))
+                self.push("TEXT_OPEN", start, False, position - start == 1)
                 return position
-            elif group == "other":
-                position = self.other(text, start)
+            elif group == "NUMBER" or group == "DURATION":
+                if self.newline:
+                    self.end_line(group)
+                tokens.append(_token((group, text[start:position], start, position)))
             else:
-                add(Token(group or "", text[start:position], start, position))
-        return len(text)
+                position = self.odd(group or "", start, position)
+        return len(text) if not (frames and frames[-1].bound) else self.unfinished(len(text))
 
-    def add(self, token: Token) -> None:
-        """Append a token, and before it the newline that it makes count."""
-        kind, tokens = token.kind, self.tokens
-        if self.newline:
+    # --- words and brackets -------------------------------------------------------------------------------
+
+    def end_line(self, kind: str) -> None:
+        """A newline was passed in a line block, and a token of this kind follows."""
+        self.newline = False
+        last = self.tokens[-1]
+        if ends_entry(last, kind):
+            self.tokens.append(_token(("NEWLINE", "\n", last.end, last.end)))
+
+    def word(self, kind: str, word: str, start: int, end: int) -> None:
+        """A keyword; it may begin an item."""
+        if kind in ITEM_WORDS and self.begins_item(start):
+            if self.frames:
+                self.unbalance()
+                self.frames.clear()
             self.newline = False
-            if kind not in _CONTINUES and tokens and tokens[-1].kind not in ("COMMA", "LBRACE"):
-                end = tokens[-1].end
-                tokens.append(Token("NEWLINE", "\n", end, end))
-        if kind in ITEM_WORDS and not self.frames and self.begins_item():
-            self.items.append(len(tokens))
-        elif kind == "MATCH" and tokens and tokens[-1].kind == "ARROW":
+            self.items.append(len(self.tokens))
+        if self.newline:
+            self.end_line(kind)
+        if kind == "MATCH" and self.tokens and self.tokens[-1].kind == "ARROW":
             self.match_depth = len(self.frames)
-        tokens.append(token)
+        self.tokens.append(_token((kind, word, start, end)))
 
-    def begins_item(self) -> bool:
-        """Whether the last token lets a new item begin; `x = language` does not."""
+    def begins_item(self, start: int) -> bool:
+        """Whether a word begins an item: outside brackets where a value cannot stand, or as a heading in column 1."""
         if not self.tokens:
             return True
-        last = self.tokens[-1]
-        return last.kind in ("NAME", "NUMBER", "DURATION", "TEXT_CLOSE", "RPAR", "RSQB", "RBRACE") or (
-            last.text.isidentifier()
-            and last.kind not in ("IF", "THEN", "ELSE", "NOT", "AND", "OR", "IN", "AS", "FROM")
-        )
+        last = self.tokens[-1].kind
+        if not self.frames and last not in _NO_ITEM_AFTER and (last in CLOSERS or last not in self.signs):
+            return True
+        at_margin = self.text[start - 1] == "\n" and not any(frame.bound for frame in self.frames)
+        return at_margin and _ITEM_AHEAD.match(self.text, start) is not None
 
-    def open(self, kind: str, sign: str, start: int, end: int) -> None:
+    def unbalance(self) -> None:
+        """Note that the brackets of the current item do not pair."""
+        self.unbalanced.add(len(self.items) - 1)
+
+    def push(self, kind: str, start: int, lines: bool, bound: bool) -> None:
+        """Open a frame behind the token that was just added."""
+        self.frames.append(_Frame(kind, len(self.tokens) - 1, start, lines, bound))
+        if len(self.frames) > MAX_NESTING:
+            raise _TooDeep
+
+    def open(self, kind: str, start: int, end: int) -> None:
         """An opening bracket."""
-        tokens = self.tokens
-        lines = kind == "LBRACE" and (
-            self.match_depth == len(self.frames)
-            or (
-                bool(tokens)
-                and tokens[-1].kind in LINE_BLOCKS
-                and (len(tokens) < 2 or tokens[-2].kind not in _NAMED)
-            )
-        )
+        if self.newline:
+            self.end_line(kind)
+        lines = kind == "LBRACE" and (self.match_depth == len(self.frames) or opens_lines(self.tokens))
         if lines:
             self.match_depth = -1
-        self.add(Token(kind, sign, start, end))
-        self.frames.append(_Frame(kind, lines, len(self.tokens) - 1, start))
+        self.tokens.append(_token((kind, self.text[start:end], start, end)))
+        self.push(kind, start, lines, bool(self.frames) and self.frames[-1].bound)
 
-    def close(self, kind: str, sign: str, start: int, end: int) -> bool:
+    def close(self, kind: str, start: int, end: int) -> bool:
         """A closing bracket; True when it ends an interpolation, so that the string goes on."""
-        if self.frames and self.frames[-1].kind == "${" and kind == "RBRACE":
-            self.frames.pop()
-            self.tokens.append(Token("INTERPOLATION_CLOSE", sign, start, end))
-            return True
-        self.add(Token(kind, sign, start, end))
-        if self.frames and self.frames[-1].kind == _CLOSERS[kind]:
-            self.frames.pop()
+        frames = self.frames
         self.match_depth = -1
+        if kind == "RBRACE":
+            inner = next((f.kind for f in reversed(frames) if f.kind in ("LBRACE", "INTERPOLATION_OPEN")), None)
+            if inner == "INTERPOLATION_OPEN":
+                while frames[-1].kind != "INTERPOLATION_OPEN":
+                    self.unbalance()
+                    frames.pop()
+                frames.pop()
+                self.tokens.append(_token(("INTERPOLATION_CLOSE", "}", start, end)))
+                return True
+        if self.newline:
+            self.end_line(kind)
+        self.tokens.append(_token((kind, self.text[start:end], start, end)))
+        if frames and frames[-1].kind == CLOSERS[kind]:
+            frames.pop()
+            return False
+        self.unbalance()
+        for depth in range(len(frames) - 1, -1, -1):
+            if frames[depth].kind == CLOSERS[kind]:
+                del frames[depth:]
+                break
+            if frames[depth].kind == "INTERPOLATION_OPEN":
+                break
         return False
 
-    def tight(self, text: str, start: int, end: int) -> bool:
+    def tight(self, start: int, end: int) -> bool:
         """Whether a slash joins two names without a space, as node paths do."""
         last = self.tokens[-1] if self.tokens else None
         return (
             last is not None
             and last.end == start
-            and last.text[0].isidentifier()
-            and end < len(text)
-            and text[end].isidentifier()
+            and last.text[:1].isidentifier()
+            and self.text[end : end + 1].isidentifier()
         )
 
-    def comment(self, text: str, start: int, end: int) -> None:
+    def comment(self, start: int, end: int) -> None:
         """Note a comment."""
-        line, _ = self.source.position(start)
-        alone = not text[self.source.line_starts[line - 1] : start].strip()
-        self.comments.append(Comment(text[start:end].rstrip(), start, end, line, alone))
+        line, column = self.source.position(start)
+        alone = column == 1 or self.text[start - column + 1 : start].isspace()
+        self.comments.append(Comment(self.text[start:end].rstrip(), start, end, line, alone))
 
-    def string_piece(self, text: str, position: int) -> int:
+    def odd(self, group: str, start: int, end: int) -> int:
+        """Text that is no token of the language; returns its end."""
+        file, text = self.source.name, self.text
+        if group == "foreign":
+            in_lines = bool(self.frames) and self.frames[-1].lines
+            odd = read_foreign(file, text[start:end], start, in_lines, self.meanings)
+        elif group == "odd_number":
+            odd = read_odd_number(file, text[start:end], start)
+        elif (word := _WORD.match(text, start)) is not None:
+            end = word.end()
+            odd = read_odd_word(file, text[start:end], start)
+        else:
+            while end < len(text) and text[end] == text[start]:
+                end += 1
+            odd = read_odd_character(file, text[start:end], start)
+        self.take(odd)
+        return end
+
+    def take(self, odd: Odd) -> None:
+        """Add what an odd stretch was read as; the same strange word is reported once."""
+        first = odd.tokens[0] if odd.tokens else None
+        if first is None or first.kind != "NAME" or first.text not in self.strange:
+            self.diagnostics.append(odd.finding)
+        if first is not None:
+            self.strange.add(first.text)
+            if self.newline:
+                self.end_line(first.kind)
+            self.tokens.extend(odd.tokens)
+
+    # --- strings ------------------------------------------------------------------------------------------
+
+    def string(self, position: int) -> int:
         """Read one literal piece of the open string and what follows it."""
-        frame = self.frames[-1]
-        found = (_ONE_LINE if frame.kind == '"' else _MANY_LINES).match(text, position)
+        frame, text = self.frames[-1], self.text
+        quote = '"' if self.tokens[frame.token].text == '"' else '"""'
+        found = (_ONE_LINE if quote == '"' else _MANY_LINES).match(text, position)
         assert found is not None, "a literal piece may be empty but always matches"
         end = found.end()
         if end > position:
-            self.tokens.append(Token("TEXT_PIECE", text[position:end], position, end))
+            self.tokens.append(_token(("TEXT_PIECE", text[position:end], position, end)))
         if text.startswith("${", end):
-            self.tokens.append(Token("INTERPOLATION_OPEN", "${", end, end + 2))
-            self.frames.append(_Frame("${", False, len(self.tokens) - 1, end))
+            self.tokens.append(_token(("INTERPOLATION_OPEN", "${", end, end + 2)))
+            self.push("INTERPOLATION_OPEN", end, False, frame.bound)
             return end + 2
-        if text.startswith(frame.kind, end):
+        if text.startswith(quote, end):
             self.frames.pop()
-            self.tokens.append(Token("TEXT_CLOSE", frame.kind, end, end + len(frame.kind)))
-            return end + len(frame.kind)
-        return self.unterminated(text, frame, end)
+            self.tokens.append(_token(("TEXT_CLOSE", quote, end, end + len(quote))))
+            return end + len(quote)
+        return self.open_line(frame, end) if quote == '"' else end
 
-    def unterminated(self, text: str, frame: _Frame, end: int) -> int:
-        """A string without its closing quote."""
+    def open_line(self, frame: _Frame, end: int) -> int:
+        """A one-line string that reaches the end of its line: cut where code seems to go on."""
+        if any(outer.kind == "INTERPOLATION_OPEN" and outer.bound for outer in self.frames[:-1]):
+            return self.unfinished(end)
+        stop = end
+        last = self.tokens[-1]
+        if last.kind == "TEXT_PIECE" and (code := _CODE_AT_END.search(last.text)) is not None:
+            outer = self.frames[-2] if len(self.frames) > 1 else None
+            closers = last.text[code.start() :].strip()
+            if closers and (closers[0] == "," or (outer and PARTNERS[outer.kind] == self.meanings[closers[0]])):
+                stop = last.start + code.start()
+                self.tokens[-1] = _token(("TEXT_PIECE", self.text[last.start : stop], last.start, stop))
+                if stop == last.start:
+                    self.tokens.pop()
+        self.report_open(frame, stop, '"')
+        return stop
+
+    def report_open(self, frame: _Frame, stop: int, quote: str) -> None:
+        """Report a string without its end, and end it at `stop`."""
         self.frames.pop()
-        self.tokens.append(Token("TEXT_CLOSE", "", end, end))
-        place = self.place(frame.start, frame.start + len(frame.kind))
-        edit = Edit(self.place(end, end), frame.kind)
-        fix = Fix("close the string", (edit,), Applicability.MAYBE)
+        self.tokens.append(_token(("TEXT_CLOSE", "", stop, stop)))
+        place = self.place(frame.start, frame.start + len(quote))
+        fix = Fix("close the string", (Edit(self.place(stop, stop), quote),), Applicability.MAYBE)
         self.diagnostics.append(report("WT0002", "this string is never closed", place, fixes=[fix]))
+
+    def unfinished(self, end: int) -> int:
+        """The line ends inside an interpolation of a one-line string: its `${` is read as text instead."""
+        depth = next(n for n, f in enumerate(self.frames) if f.kind == "INTERPOLATION_OPEN" and f.bound)
+        frame = self.frames[depth]
+        self.rewind(depth, frame.token, frame.start)
+        start = frame.start + 2
+        line_end = self.text.find("\n", start)
+        line_end = len(self.text) if line_end < 0 else line_end
+        quote = self.text.find('"', start, line_end)
+        stop = line_end if quote < 0 else quote
+        string = self.frames.pop()
+        place = self.place(frame.start, start)
+        if quote < 0:
+            place = self.place(string.start, string.start + 1)
+            self.diagnostics.append(report("WT0002", "this string is never closed", place))
+        else:
+            message = "this `${` is never closed"
+            help = "write `$${` for the two characters themselves"
+            self.diagnostics.append(report("WT0019", message, place, help=help))
+        if stop > start:
+            self.tokens.append(_token(("TEXT_PIECE", self.text[start:stop], start, stop)))
+        close_end = stop if quote < 0 else stop + 1
+        self.tokens.append(_token(("TEXT_CLOSE", self.text[stop:close_end], stop, close_end)))
+        return close_end
+
+    def open_end(self, last: _Frame) -> int:
+        """A triple-quoted string reaches the end of the file: find the one that most likely lacks its end.
+
+        Text in triple quotes is indented deeper than the line that opens it. The first such string with a line that
+        is not, is taken for the open one, and ends before that line.
+        """
+        for index, token in enumerate(self.tokens):
+            if token.kind != "TEXT_OPEN" or token.text != '"""':
+                continue
+            stop = self.shallow_line(token.start)
+            close = next((t.start for t in self.tokens[index:] if t.kind == "TEXT_CLOSE" and t.text == '"""'), None)
+            if stop is not None and (close is None or stop < close) and self.restarts < MAX_RESTARTS:
+                self.restarts += 1
+                frame = _Frame("TEXT_OPEN", index, token.start, False, False)
+                self.restart_at(index, frame)
+                self.tokens.append(_token(("TEXT_PIECE", self.text[token.end : stop], token.end, stop)))
+                self.report_open(frame, stop, '"""')
+                self.newline = bool(self.frames) and self.frames[-1].lines
+                return stop
+        end = len(self.text)
+        self.restart_at(last.token, last)
+        self.tokens.append(_token(("TEXT_PIECE", self.text[last.start + 3 :], last.start + 3, end)))
+        self.report_open(last, end, '"""')
         return end
 
-    def other(self, text: str, start: int) -> int:
-        """A character that begins no token."""
-        word = _WORD.match(text, start)
-        end = word.end() if word else start + 1
-        self.diagnostics.append(
-            report("WT0001", f"`{text[start:end]}` is not part of the language", self.place(start, end))
-        )
-        return end
+    def shallow_line(self, start: int) -> int | None:
+        """The end of the line before the first one that is indented no deeper than the line of `start`."""
+        source = self.source
+        number, _ = source.position(start)
+        limit = _indent(source.line(number))
+        for line in range(number + 1, len(source.line_starts) + 1):
+            content = source.line(line)
+            if content.strip() and _indent(content) <= limit and not content.strip().startswith('"""'):
+                return source.line_starts[line - 1] - 1
+        return None
+
+    def restart_at(self, index: int, frame: _Frame) -> None:
+        """Forget everything behind the token `index`, which opens a string."""
+        start = frame.start
+        del self.tokens[index + 1 :]
+        self.frames = _open_frames(self.tokens[:index])
+        self.frames.append(frame)
+        self.comments = [comment for comment in self.comments if comment.start < start]
+        self.diagnostics = [each for each in self.diagnostics if each.primary.span.start < start]
+        self.items = [item for item in self.items if item <= index]
+        self.unbalanced = {number for number in self.unbalanced if number < len(self.items) - 1}
+
+    def rewind(self, depth: int, token: int, start: int) -> None:
+        """Forget the interpolation that the frame `depth` opened, as far as it was read."""
+        del self.frames[depth:], self.tokens[token + 1 :]
+        self.tokens[token] = _token(("TEXT_PIECE", "$${", start, start + 2))
+        self.comments = [comment for comment in self.comments if comment.start < start]
+        self.diagnostics = [each for each in self.diagnostics if each.primary.span.start < start]
 
     def place(self, start: int, end: int) -> Place:
         """A place in this file."""
         return Place(self.source.name, Span(start, end))
 
 
+def _indent(line: str) -> int:
+    """How many blanks a line begins with."""
+    return len(line) - len(line.lstrip())
+
+
+def _open_frames(tokens: list[Token]) -> list[_Frame]:
+    """The frames that are open behind these tokens."""
+    frames: list[_Frame] = []
+    match = False
+    for index, token in enumerate(tokens):
+        if token.kind == "MATCH" and tokens[index - 1].kind == "ARROW":
+            match = True
+        elif token.kind in PARTNERS:
+            lines = token.kind == "LBRACE" and (match or opens_lines(tokens[max(0, index - 2) : index]))
+            match = match and token.kind != "LBRACE"
+            bound = token.text == '"' or (bool(frames) and frames[-1].bound)
+            frames.append(_Frame(token.kind, index, token.start, lines, bound))
+        elif token.kind in CLOSERS:
+            while frames and frames.pop().kind != CLOSERS[token.kind]:
+                pass
+    return frames
+
+
 def lex(source: Source) -> Lexed:
     """Cut a text into tokens; total, and linear in the length of the text."""
     lexer = _Lexer(source, table())
     lexer.run()
-    return Lexed(lexer.tokens, lexer.items, lexer.comments, lexer.diagnostics)
+    items, unbalanced = lexer.items, lexer.unbalanced
+    if lexer.tokens and (not items or items[0] > 0):
+        items, unbalanced = [0, *items], {number + 1 for number in unbalanced}
+    return Lexed(lexer.tokens, items, frozenset(unbalanced), lexer.comments, lexer.diagnostics)

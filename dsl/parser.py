@@ -7,7 +7,8 @@ from typing import Any
 
 from windtunnel.dsl.comments import Comments, read_allows
 from windtunnel.dsl.diagnostics import Diagnostic
-from windtunnel.dsl.lexer import Token, lex
+from windtunnel.dsl.lexer import lex
+from windtunnel.dsl.tokens import Token
 from windtunnel.dsl.scenarios import Builder
 from windtunnel.dsl.source import Source
 from windtunnel.dsl.syntax import File, Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from windtunnel.dsl import syntax as s
-from windtunnel.dsl.lexer import Token
+from windtunnel.dsl.tokens import Token
 from windtunnel.dsl.syntax import Span
 from windtunnel.dsl.workflows import Workflows, word
 

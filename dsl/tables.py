@@ -13,6 +13,8 @@ from importlib.resources import files
 from sys import intern
 from typing import Final, NamedTuple
 
+from windtunnel.dsl.foreign import PATTERN as FOREIGN
+
 START: Final = "item"
 END: Final = "$END"
 
@@ -110,7 +112,9 @@ def _pattern(operators: dict[str, str], patterns: dict[str, str]) -> re.Pattern[
     parts = [
         r"(?P<newline>\n)",
         r"(?P<comment>\#[^\n]*)",
+        f"(?P<foreign>{FOREIGN})",
         *(f"(?P<{name}>{patterns[name]})" for name in ("NAME", "DURATION", "NUMBER")),
+        r"(?P<odd_number>[0-9][\w-]*(?:\.[0-9]\w*)?)",
         r'(?P<quote>"(?:"")?)',
         f"(?P<sign>{'|'.join(re.escape(sign) for sign in signs)})",
         r"(?P<other>[^ \t])",
