@@ -1,0 +1,168 @@
+"""The three digests of a snapshot, of each node and of each mount.
+
+`shape` is what runs and where it can go: ids, kinds, edges, cases, limits, exits, declared types, the
+contract. `behaviour` is shape and everything that changes what a run does: prompts, expressions, expected
+output, timeouts, commands. `presentation` is what a person sees beside it: labels and the run's title.
+Revisions, examples, budgets and sources are in none of them. A mount takes in all that stands below it,
+under names relative to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, JsonValue
+
+from windtunnel.compiler.canonical import digest
+from windtunnel.compiler.snapshot import (
+    Composition,
+    DecisionNode,
+    Digests,
+    EdgeModel,
+    MountModel,
+    Snapshot,
+    SnapshotNode,
+)
+
+NOT_BEHAVIOUR = frozenset({"label", "digests", "examples"})
+
+
+def with_digests(snapshot: Snapshot) -> Snapshot:
+    """The same snapshot with all digests computed anew."""
+    nodes = {name: _with(node, _node_digests(node)) for name, node in snapshot.nodes.items()}
+    mounts: dict[str, MountModel] = {}
+    # Deeper mounts first: each takes in the ones below it.
+    for path in sorted(snapshot.composition.mounts, key=lambda path: (-path.count("/"), path)):
+        mount = snapshot.composition.mounts[path]
+        mounts[path] = _with(mount, _mount_digests(path, mount, snapshot, nodes, mounts))
+    whole = _root_digests(snapshot, nodes, mounts)
+    ordered = {path: mounts[path] for path in sorted(mounts)}
+    return snapshot.model_copy(
+        update={
+            "nodes": nodes,
+            "composition": Composition(mounts=ordered),
+            "digests": whole,
+            "digest": whole.behaviour,
+        }
+    )
+
+
+def _node_digests(node: SnapshotNode) -> Digests:
+    shape: dict[str, JsonValue] = {"kind": node.node_type}
+    if isinstance(node, DecisionNode):
+        shape["choices"] = [*sorted(node.choices)]
+        shape["default"] = None if node.after is None else node.after.choose
+    behaviour = {**shape, "node": _json(node, NOT_BEHAVIOUR)}
+    return _digests(shape, behaviour, {"label": node.label})
+
+
+def _mount_digests(
+    path: str,
+    mount: MountModel,
+    snapshot: Snapshot,
+    nodes: dict[str, SnapshotNode],
+    mounts: dict[str, MountModel],
+) -> Digests:
+    shape, behaviour, presentation = _inside(path, snapshot, nodes, mounts)
+    interface = _json(mount, frozenset({"label", "digests", "revision", "input", "maxSteps", "startAt"}))
+    shape["interface"] = interface
+    behaviour["interface"] = interface
+    behaviour["input"] = mount.input
+    behaviour["maxSteps"] = mount.max_steps
+    presentation["label"] = mount.label
+    return _digests(shape, behaviour, presentation)
+
+
+def _root_digests(
+    snapshot: Snapshot, nodes: dict[str, SnapshotNode], mounts: dict[str, MountModel]
+) -> Digests:
+    shape, behaviour, presentation = _inside("", snapshot, nodes, mounts)
+    interface: JsonValue = {
+        "contract": snapshot.contract,
+        "input": _json(snapshot.input),
+        "exits": {name: _json(type_) for name, type_ in snapshot.exits.items()},
+        "types": {name: _json(type_) for name, type_ in snapshot.types.items()},
+    }
+    shape["interface"] = interface
+    behaviour["interface"] = interface
+    behaviour["workflow"] = snapshot.workflow
+    behaviour["maxSteps"] = snapshot.max_steps
+    behaviour["presentation"] = snapshot.presentation
+    presentation["title"] = snapshot.title
+    return _digests(shape, behaviour, presentation)
+
+
+Part = dict[str, Any]
+
+
+def _inside(
+    path: str, snapshot: Snapshot, nodes: dict[str, SnapshotNode], mounts: dict[str, MountModel]
+) -> tuple[Part, Part, Part]:
+    """What stands in one workflow, under names relative to it: nodes, mounts, edges and lets."""
+    parts: list[tuple[str, Digests]] = []
+    for name, item in (*nodes.items(), *mounts.items()):
+        if _parent(name) == path:
+            assert item.digests is not None, "what stands below has its digests first"
+            parts.append((_relative(name, path), item.digests))
+    edges = [edge for edge in snapshot.edges if edge.scope == path]
+    lets = {_relative(name, path): value for name, value in snapshot.lets.items() if _parent(name) == path}
+    shape: Part = {
+        "nodes": {name: item.shape for name, item in parts},
+        "edges": [_edge_shape(edge, path) for edge in edges],
+    }
+    behaviour: Part = {
+        "nodes": {name: item.behaviour for name, item in parts},
+        "edges": [{"shape": _edge_shape(edge, path), "subject": edge.subject} for edge in edges],
+        "lets": lets,
+    }
+    presentation: Part = {"nodes": {name: item.presentation for name, item in parts}}
+    return shape, behaviour, presentation
+
+
+def _edge_shape(edge: EdgeModel, path: str) -> JsonValue:
+    arms: list[JsonValue] = []
+    for arm in edge.arms:
+        limit: JsonValue = None
+        if arm.limit is not None:
+            counter = arm.limit.counter
+            limit = {
+                "count": arm.limit.count,
+                "then": _json(arm.limit.then),
+                "shared": counter is not None,
+            }
+        cases: JsonValue = None if arm.cases is None else list(arm.cases)
+        arms.append({"cases": cases, "to": _json(arm.to), "limit": limit})
+    return {
+        "from": _relative(edge.source, path),
+        "way": edge.way,
+        "on": edge.on,
+        "match": edge.subject is not None,
+        "arms": arms,
+    }
+
+
+def _digests(shape: JsonValue, behaviour: JsonValue, presentation: JsonValue) -> Digests:
+    made = digest(shape)
+    return Digests(
+        shape=made,
+        behaviour=digest({"shape": made, "behaviour": behaviour}),
+        presentation=digest(presentation),
+    )
+
+
+def _parent(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _relative(name: str, path: str) -> str:
+    return name.removeprefix(f"{path}/") if path else name
+
+
+def _json(model: BaseModel, without: Iterable[str] = ()) -> JsonValue:
+    value: dict[str, JsonValue] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {key: item for key, item in value.items() if key not in frozenset(without)}
+
+
+def _with(model: Any, digests: Digests) -> Any:
+    return model.model_copy(update={"digests": digests})
