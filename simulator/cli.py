@@ -64,10 +64,10 @@ class _Commands(click.Group):
 
 
 def _unknown(name: str) -> str:
-    from windtunnel.dsl.spelling import suggestion
+    from windtunnel.dsl.spelling import nearest, suggestion
 
-    near = suggestion(name, COMMANDS)
-    return f"there is no command '{name}'.{f' {near}' if near else ''}"
+    near = suggestion(nearest(name, COMMANDS))
+    return f"there is no command `{name}`{f'; {near}' if near else ''}"
 
 
 def _version(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:

@@ -1,1 +1,9 @@
-"""."""
+"""Results in words: traces as stories, explorations as summaries, findings as JSON. Pure text in, text out.
+
+Reading order; each file imports only files above it:
+
+columns       aligned columns, measured in cells of a terminal
+findings      diagnostics as JSON
+story         a trace, one event a line
+summary       what an exploration proved or broke
+"""

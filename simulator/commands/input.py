@@ -1,0 +1,66 @@
+"""The input of a run: JSON on the command line, from a file or from standard input, or made up."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+from pydantic import JsonValue
+
+from windtunnel.compiler.acceptance import Accepted, accept
+from windtunnel.compiler.canonical import CanonicalError, parse_json
+from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.simulator.commands.console import reason
+from windtunnel.simulator.providers.generated import run_inputs
+
+MAX_INPUT: Final = 16 * 1024 * 1024
+"""Bytes of an input."""
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def input_option(command: _F) -> _F:
+    """The option `--input`, passed on as `given`."""
+    said = "The input: JSON, @FILE, or @- for standard input."
+    return click.option("--input", "given", metavar="JSON|@FILE", help=said)(command)
+
+
+def run_input(snapshot: Snapshot, given: str | None) -> JsonValue:
+    """The accepted input, defaults filled. Raises click's UsageError where it does not fit."""
+    if given is None:
+        made = run_inputs(snapshot)
+        if not made:
+            raise click.UsageError("no valid input could be made up for this workflow; give one with --input")
+        return made[0]
+    try:
+        value = parse_json(_text(given))
+    except CanonicalError as problem:
+        raise click.UsageError(f"the input cannot be used: {problem}") from None
+    verdict = accept(snapshot.input, value, snapshot.types)
+    if isinstance(verdict, Accepted):
+        return verdict.value
+    listed = "".join(f"\n  {problem}" for problem in verdict.problems)
+    raise click.UsageError(f"the input does not fit {snapshot.workflow}:{listed}")
+
+
+def _text(given: str) -> str | bytes:
+    if not given.startswith("@"):
+        return given
+    name = given[1:]
+    try:
+        data = sys.stdin.buffer.read(MAX_INPUT + 1) if name == "-" else _file(Path(name))
+    except OSError as problem:
+        raise click.UsageError(f"cannot read the input from {name}: {reason(problem)}") from None
+    except ValueError:
+        raise click.UsageError(f"cannot read the input from {name!r}: not a usable path") from None
+    if len(data) > MAX_INPUT:
+        raise click.UsageError(f"the input from {name} has more than {MAX_INPUT:,} bytes")
+    return data
+
+
+def _file(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_INPUT + 1)

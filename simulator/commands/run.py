@@ -1,0 +1,35 @@
+"""`windtunnel run FILE`."""
+
+from __future__ import annotations
+
+import click
+
+from windtunnel.simulator.commands.console import FINDINGS, leave
+from windtunnel.simulator.commands.input import input_option, run_input
+from windtunnel.simulator.commands.loading import load_snapshot, outside_option
+from windtunnel.simulator.commands.telling import tell
+
+
+@click.command(
+    name="run",
+    epilog="""Example: windtunnel run builtin:plain-summary --input '{"source": "…", "purpose": "…"}'""",
+)
+@click.argument("file")
+@input_option
+@click.option("--json", "as_json", is_flag=True, help="Print the trace, one JSON event a line.")
+@click.option("--seed", type=click.IntRange(min=0), help="Draw faults and misbehaviour from this seed.")
+@outside_option
+def command(file: str, given: str | None, as_json: bool, seed: int | None, allow_outside: bool) -> None:
+    """Run a workflow once and tell what happened.
+
+    The model is simulated: it answers with values of the right types. Without --seed nothing goes wrong.
+    Without --input the smallest valid input is made up. Ends with 1 when an invariant broke or the run did
+    not complete.
+    """
+    from windtunnel.simulator import simulate
+
+    snapshot = load_snapshot(file, allow_outside)
+    finished = simulate(snapshot, run_input(snapshot, given), seed=seed)
+    tell(finished, as_json=as_json)
+    if finished.violations or finished.status not in ("completed", "waiting"):
+        leave(FINDINGS)

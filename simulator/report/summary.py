@@ -1,0 +1,144 @@
+"""What an exploration or a round of crash points found, in words and tables that a person understands.
+
+Works on the JSON form of the reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from windtunnel.simulator.report.columns import plain, table
+
+Report: TypeAlias = Mapping[str, Any]
+
+MAX_LISTED: Final = 8
+"""Missed items that are named; the rest are counted."""
+
+_BOUNDS: Final = {
+    "faults": ("fault of any kind", "faults of any kind"),
+    "crashes": ("crash", "crashes"),
+    "duplicates": ("repeated message", "repeated messages"),
+    "providerFaults": ("deviation of the model", "deviations of the model"),
+}
+_COVERED: Final = {
+    "edges": "edges taken",
+    "exits": "exits reached",
+    "outcomes": "outcomes of nodes",
+    "crashPoints": "crash points × nodes",
+    "providerBehaviours": "behaviours of the model",
+}
+
+
+def exploration(report: Report) -> str:
+    """The end of `explore`: the verdict, how much was looked at, what was covered, what broke."""
+    lines = [verdict(report), ""]
+    lines += _indented(table(_figures(report), right=frozenset({1})))
+    covered = table(_coverage(report.get("coverage") or {}))
+    lines += ["", *_indented(covered)] if covered else []
+    for name, why in sorted((report.get("gaps") or {}).items()):
+        lines += ["", f"! {name}: {plain(str(why))}"]
+    for violation in report.get("violations") or ():
+        lines += ["", *violation_lines(violation)]
+    return "\n".join(lines) + "\n"
+
+
+def verdict(report: Report) -> str:
+    """One line: what was proved within which bounds, or that something breaks."""
+    flow = f"{report['workflow']} revision {report['revision']}"
+    found = len(report.get("violations") or ())
+    if found:
+        return f"✗ {_count(found, 'violation', 'violations')} in {flow}, with at most {bounds(report)}."
+    if report.get("complete"):
+        return f"✓ {flow} holds: every schedule with at most {bounds(report)} was tried, and nothing broke."
+    return f"? {flow}: nothing broke so far, but not every schedule with at most {bounds(report)} was tried."
+
+
+def bounds(report: Report) -> str:
+    """The bounds in words: `2 faults of any kind, 1 of them a crash`."""
+    given: Mapping[str, Any] = report.get("bounds") or {}
+    said = [
+        _count(given[name], *words) for name, words in _BOUNDS.items() if isinstance(given.get(name), int)
+    ]
+    if not said:
+        return "no fault"
+    return said[0] if len(said) == 1 else f"{said[0]} (of these at most {', '.join(said[1:])})"
+
+
+def violation_lines(violation: Report) -> list[str]:
+    """A violation and the command that shows it again."""
+    return [
+        f"✗ {violation['invariant']}",
+        f"  {plain(str(violation['message']))}",
+        f"  see it: windtunnel replay {violation['token']}",
+    ]
+
+
+def crash_points(report: Report) -> str:
+    """The end of `crashpoints`: the points by node and label, and whether each was survived."""
+    rows = [("node", "label", "points")]
+    rows += [(str(row["node"] or "—"), str(row["label"]), str(row["points"])) for row in _labelled(report)]
+    lines = table(rows, right=frozenset({2}))
+    total, fired, recovered = (int(report[key]) for key in ("total", "fired", "recovered"))
+    survived = total == fired == recovered
+    said = f"{total} crash points, {fired} fired, {recovered} recovered to an end"
+    flow = f"{report['workflow']} revision {report['revision']}"
+    lines += ["", f"{'✓' if survived else '✗'} {flow}: {said}"]
+    for violation in report.get("violations") or ():
+        lines += ["", *violation_lines(violation)]
+    return "\n".join(lines) + "\n"
+
+
+def _labelled(report: Report) -> Sequence[Report]:
+    labelled: Sequence[Report] = report.get("labels") or ()
+    return labelled
+
+
+def _figures(report: Report) -> list[tuple[str, str]]:
+    """How much was looked at, and how fast."""
+    rows = [
+        (name, f"{int(report[name]):,}") for name in ("schedules", "states", "transitions") if name in report
+    ]
+    calls, transitions = report.get("distinctCalls"), report.get("transitions")
+    if calls and transitions:
+        rows.append(("distinct handler calls", f"{int(calls):,}"))
+        rows.append(("transitions per distinct call", f"{transitions / calls:.1f}"))
+    seconds = report.get("seconds")
+    if seconds:
+        rows.append(("seconds", f"{seconds:.1f}"))
+        rows.append(("states per second", f"{report.get('states', 0) / seconds:,.0f}"))
+    return rows
+
+
+def _coverage(coverage: Report) -> list[tuple[str, str, str]]:
+    """Each kind of coverage, and what was missed."""
+    rows: list[tuple[str, str, str]] = []
+    for name, value in coverage.items():
+        if not isinstance(value, Mapping) or "total" not in value:
+            continue
+        missed = [_item(item) for item in value.get("missed") or ()]
+        share = f"{value['covered']} of {value['total']}"
+        rows.append((_COVERED.get(name, name), share, _missed(missed)))
+    return rows
+
+
+def _item(item: Any) -> str:
+    if isinstance(item, Mapping):
+        return " ".join(plain(str(part)) for part in item.values())
+    return " ".join(plain(str(part)) for part in item) if isinstance(item, list | tuple) else plain(str(item))
+
+
+def _missed(items: Sequence[str]) -> str:
+    if not items:
+        return "all"
+    rest = len(items) - MAX_LISTED
+    listed = ", ".join(items[:MAX_LISTED])
+    return f"never: {listed} and {rest} more" if rest > 0 else f"never: {listed}"
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
