@@ -1,0 +1,56 @@
+"""Source text of workflows of any size, for benchmarks."""
+
+from __future__ import annotations
+
+GROUP = 10
+"""Nodes in one stretch: nine agents that read each other and one decision of the route."""
+
+
+def flow_of(nodes: int) -> str:
+    """A workflow with about `nodes` nodes: stretches in a chain, each with a match and a loop limit."""
+    groups = max(1, nodes // GROUP)
+    parts = ["language 1", "workflow big {", "  revision 1", '  title "A generated workflow"']
+    parts += ["  input { topic: text(1..200), tags: [text] = [] }"]
+    parts += ["  exits { done: { text: text }, dropped: { why: text } }"]
+    for group in range(groups):
+        parts += _nodes_of(group)
+    parts += ['  compute dropped = { why: "a stretch gave up" }']
+    parts += ["  compute done = { text: a0_0.text }", "  edges {"]
+    for group in range(groups):
+        parts += _edges_of(group, "done" if group == groups - 1 else f"a{group + 1}_0")
+    parts += ["    done -> exit done", "    dropped -> exit dropped", "  }", "}"]
+    return "\n".join(parts) + "\n"
+
+
+def _nodes_of(group: int) -> list[str]:
+    lines: list[str] = []
+    for at in range(GROUP - 1):
+        before = f"a{group}_{at - 1}.text" if at else "input.topic"
+        lines += [
+            f'  agent a{group}_{at} "step {group}.{at}" {{',
+            f'    prompt """\n      Work on ${{{before}}}.\n      Tags: ${{json(input.tags)}}\n    """',
+            "    expectedOutput { text: text(1..2_000), score: int(0..10) }",
+            '    validate { require output.score > 0 else "a score of zero says nothing" }',
+            "  }",
+        ]
+    last = f"a{group}_{GROUP - 2}"
+    lines += [
+        f'  agent c{group} "choosing {group}" {{',
+        f'    prompt "Is this good enough? ${{{last}.text}}"',
+        '    expectedOutput { verdict: "good" | "again" | "stop" }',
+        "  }",
+    ]
+    return lines
+
+
+def _edges_of(group: int, following: str) -> list[str]:
+    chain = " -> ".join(f"a{group}_{at}" for at in range(GROUP - 1))
+    head = "start -> " if group == 0 else ""
+    return [
+        f"    {head}{chain} -> c{group}",
+        f"    c{group} -> match .verdict {{",
+        f'      "good" -> {following}',
+        f'      "again" -> a{group}_0 limit 2 then -> dropped',
+        '      "stop" -> dropped',
+        "    }",
+    ]
