@@ -27,14 +27,14 @@ class CanonicalError(ValueError):
     """The value has no canonical text; the message says why."""
 
 
-def canonical(value: JsonValue) -> str:
+def canonical(value: JsonValue, max_depth: int = MAX_DEPTH) -> str:
     """The canonical text of a JSON value.
 
     Raises CanonicalError for NaN, infinities, whole numbers that a double cannot hold, lone surrogates, keys
-    that are not text, and values nested deeper than MAX_DEPTH.
+    that are not text, and values nested deeper than `max_depth`.
     """
     out: list[str] = []
-    _write(value, out, 0)
+    _write(value, out, max_depth)
     text = "".join(out)
     _refuse_surrogates(text)
     return text
@@ -70,9 +70,9 @@ def number_text(number: int | float) -> str:
     return f"{sign}{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
 
 
-def normalise(value: JsonValue) -> JsonValue:
+def normalise(value: JsonValue, max_depth: int = MAX_DEPTH) -> JsonValue:
     """A copy in which every number has its one form. Raises CanonicalError where `canonical` does."""
-    return _normalise(value, 0)
+    return _normalise(value, max_depth)
 
 
 def normal_number(number: int | float) -> int | float:
@@ -86,22 +86,22 @@ def normal_number(number: int | float) -> int | float:
     return number
 
 
-def parse_json(text: str | bytes) -> JsonValue:
+def parse_json(text: str | bytes, max_depth: int = MAX_DEPTH) -> JsonValue:
     """The normalised value of a JSON text. Raises CanonicalError, also for a key twice in one record."""
     try:
         value: JsonValue = json.loads(
             text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant, parse_int=_whole
         )
     except RecursionError:
-        raise CanonicalError(f"nested deeper than {MAX_DEPTH}") from None
+        raise CanonicalError("lists and records are nested too deep") from None
     except json.JSONDecodeError as error:
         raise CanonicalError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except UnicodeDecodeError:
         raise CanonicalError("not UTF-8") from None
-    return normalise(value)
+    return normalise(value, max_depth)
 
 
-def _write(value: JsonValue, out: list[str], depth: int) -> None:
+def _write(value: JsonValue, out: list[str], room: int) -> None:
     if isinstance(value, str):
         out.append(encode_basestring(value))
     elif value is None:
@@ -113,21 +113,21 @@ def _write(value: JsonValue, out: list[str], depth: int) -> None:
     elif isinstance(value, (int, float)):
         out.append(number_text(value))
     elif isinstance(value, (list, tuple)):
-        _refuse_depth(depth)
+        _refuse_depth(room)
         out.append("[")
         for index, item in enumerate(value):
             if index:
                 out.append(",")
-            _write(item, out, depth + 1)
+            _write(item, out, room - 1)
         out.append("]")
     elif isinstance(value, dict):
-        _refuse_depth(depth)
+        _refuse_depth(room)
         out.append("{")
         for index, key in enumerate(_sorted_keys(value)):
             out.append("," if index else "")
             out.append(encode_basestring(key))
             out.append(":")
-            _write(value[key], out, depth + 1)
+            _write(value[key], out, room - 1)
         out.append("}")
     else:
         raise CanonicalError(f"{type(value).__name__} is no JSON value")
@@ -143,7 +143,7 @@ def _sorted_keys(record: dict[str, JsonValue]) -> list[str]:
     return sorted(record, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
 
 
-def _normalise(value: JsonValue, depth: int) -> JsonValue:
+def _normalise(value: JsonValue, room: int) -> JsonValue:
     if isinstance(value, str):
         _refuse_surrogates(value)
         return value
@@ -152,15 +152,15 @@ def _normalise(value: JsonValue, depth: int) -> JsonValue:
     if isinstance(value, (int, float)):
         return normal_number(value)
     if isinstance(value, (list, tuple)):
-        _refuse_depth(depth)
-        return [_normalise(item, depth + 1) for item in value]
+        _refuse_depth(room)
+        return [_normalise(item, room - 1) for item in value]
     if isinstance(value, dict):
-        _refuse_depth(depth)
+        _refuse_depth(room)
         for key in value:
             if not isinstance(key, str):
                 raise CanonicalError(f"a key must be text, not {type(key).__name__}")
             _refuse_surrogates(key)
-        return {key: _normalise(item, depth + 1) for key, item in value.items()}
+        return {key: _normalise(item, room - 1) for key, item in value.items()}
     raise CanonicalError(f"{type(value).__name__} is no JSON value")
 
 
@@ -187,9 +187,9 @@ def _shortest(number: float) -> tuple[str, int]:
     return stripped.rstrip("0"), exponent
 
 
-def _refuse_depth(depth: int) -> None:
-    if depth >= MAX_DEPTH:
-        raise CanonicalError(f"nested deeper than {MAX_DEPTH}")
+def _refuse_depth(room: int) -> None:
+    if room <= 0:
+        raise CanonicalError("lists and records are nested too deep")
 
 
 def _refuse_surrogates(text: str) -> None:

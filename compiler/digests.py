@@ -23,6 +23,7 @@ from windtunnel.compiler.snapshot import (
     MountModel,
     Snapshot,
     SnapshotNode,
+    TargetModel,
 )
 
 NOT_BEHAVIOUR = frozenset({"label", "digests", "examples"})
@@ -125,14 +126,11 @@ def _edge_shape(edge: EdgeModel, path: str) -> JsonValue:
     for arm in edge.arms:
         limit: JsonValue = None
         if arm.limit is not None:
-            counter = arm.limit.counter
-            limit = {
-                "count": arm.limit.count,
-                "then": _json(arm.limit.then),
-                "shared": counter is not None,
-            }
+            counter = _relative(arm.limit.counter or arm.key, path)
+            limit = {"count": arm.limit.count, "then": _json_target(arm.limit.then, path), "counter": counter}
         cases: JsonValue = None if arm.cases is None else list(arm.cases)
-        arms.append({"cases": cases, "to": _json(arm.to), "limit": limit})
+        key = _relative(arm.key, path)
+        arms.append({"key": key, "cases": cases, "to": _json_target(arm.to, path), "limit": limit})
     return {
         "from": _relative(edge.source, path),
         "way": edge.way,
@@ -140,6 +138,10 @@ def _edge_shape(edge: EdgeModel, path: str) -> JsonValue:
         "match": edge.subject is not None,
         "arms": arms,
     }
+
+
+def _json_target(target: TargetModel, path: str) -> JsonValue:
+    return {"node": None if target.node is None else _relative(target.node, path), "exit": target.exit}
 
 
 def _digests(shape: JsonValue, behaviour: JsonValue, presentation: JsonValue) -> Digests:
