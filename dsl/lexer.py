@@ -33,7 +33,7 @@ _WORD: Final = re.compile(r"[^\W\d]\w*(?:-\w+)*")
 _ITEM_AHEAD: Final = re.compile(r'(?:import|type|workflow|template)[ \t]+[A-Za-z_]|scenario[ \t]+"|language[ \t]+\d')
 _ONE_LINE: Final = re.compile(r'(?:[^"\\\n$]+|\\[^\n]|\$\$\{|\$(?!\{))*')
 _MANY_LINES: Final = re.compile(r'(?:[^"$]+|"(?!"")|\$\$\{|\$(?!\{))*')
-_CODE_AT_END: Final = re.compile(r"[\])},\s]+\Z")
+_CODE_AT_END: Final = re.compile(r"(?:[\])},\s]+|\s\{\s*)\Z")
 _NO_ITEM_AFTER: Final = frozenset(
     {"IF", "THEN", "ELSE", "NOT", "AND", "OR", "IN", "AS", "IMPORT", "TYPE", "TEMPLATE", "WORKFLOW", "SCENARIO", "FOR"}
 )
@@ -318,7 +318,7 @@ class _Lexer:
         if last.kind == "TEXT_PIECE" and (code := _CODE_AT_END.search(last.text)) is not None:
             outer = self.frames[-2] if len(self.frames) > 1 else None
             closers = last.text[code.start() :].strip()
-            if closers and (closers[0] == "," or (outer and PARTNERS[outer.kind] == self.meanings[closers[0]])):
+            if closers and (closers[0] in ",{" or (outer and PARTNERS[outer.kind] == self.meanings[closers[0]])):
                 stop = last.start + code.start()
                 self.tokens[-1] = _token(("TEXT_PIECE", self.text[last.start : stop], last.start, stop))
                 if stop == last.start:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from windtunnel.dsl.brackets import mend
+from windtunnel.dsl.codes import report
 from windtunnel.dsl.comments import Comments, read_allows
-from windtunnel.dsl.diagnostics import Diagnostic
+from windtunnel.dsl.diagnostics import Diagnostic, Place
 from windtunnel.dsl.lexer import lex
-from windtunnel.dsl.tokens import Token
+from windtunnel.dsl.machine import Machine
+from windtunnel.dsl.recovery import MAX_FINDINGS, Recovery
 from windtunnel.dsl.scenarios import Builder
-from windtunnel.dsl.source import Source
-from windtunnel.dsl.syntax import File, Span
-from windtunnel.dsl.tables import END, Table, table
+from windtunnel.dsl.source import MAX_FILE, Source, too_large
+from windtunnel.dsl.syntax import File, Item, Span
+from windtunnel.dsl.tables import END, table
+from windtunnel.dsl.tokens import Lexed, Token
 from windtunnel.dsl.workflows import Header
 
-LANGUAGE: int = 1
+LANGUAGE: Final = 1
 
 
 @dataclass(frozen=True)
@@ -34,69 +38,89 @@ class Parsed:
 
 def parse(source: Source) -> Parsed:
     """Read a file. Total: every text gives a tree of what is intact, and diagnostics for the rest."""
+    whole = Span(0, len(source.text))
+    empty = File(None, (), (), whole)
+    size = len(source.text) if source.text.isascii() else len(source.text.encode("utf-8", "replace"))
+    if size > MAX_FILE:
+        place = Place(source.name, Span(0, 0))
+        return Parsed(source, empty, (report("WT0012", too_large(source.name, size), place),), (whole,))
     lexed = lex(source)
-    tables = table()
-    builder = Builder(source.name, Comments(source, lexed.comments))
-    reducers = [
-        (p.origin, p.size, getattr(builder, p.builder) if p.builder else None, p.absent)
-        for p in tables.productions
+    version = _other_language(source, lexed)
+    if version is not None:
+        return Parsed(source, empty, (version,), (whole,))
+    machine_builder = Builder(source.name, Comments(source, lexed.comments))
+    recovery = Recovery(source, Machine(table(), machine_builder), lexed.diagnostics)
+    items, unpaired = _items(source, lexed, recovery)
+    allows, silences = read_allows(source, lexed.comments)
+    language, kept, misplaced = _header(source, items)
+    tree = File(language, kept, allows, whole)
+    found = [
+        *lexed.diagnostics,
+        *unpaired,
+        *recovery.findings,
+        *machine_builder.diagnostics,
+        *silences,
+        *misplaced,
     ]
-    allows, problems = read_allows(source, lexed.comments)
+    if not kept and not found:
+        message = "there is no workflow, type, template or scenario in this file"
+        found.append(report("WT0022", message, Place(source.name, Span(0, 0))))
+    return Parsed(source, tree, _in_order(found), tuple(sorted(recovery.holes)))
+
+
+def _items(source: Source, lexed: Lexed, recovery: Recovery) -> tuple[list[Any], list[Diagnostic]]:
+    """The items that could be read, and the findings about brackets."""
     items: list[Any] = []
+    unpaired: list[Diagnostic] = []
     bounds = [*lexed.items, len(lexed.tokens)]
-    if not bounds or bounds[0] != 0:
-        bounds.insert(0, 0)
-    for first, last in zip(bounds, bounds[1:], strict=False):
-        item = _advance(tables, reducers, lexed.tokens[first:last], builder)
+    for number, first in enumerate(lexed.items):
+        tokens = lexed.tokens[first : bounds[number + 1]]
+        if number in lexed.unbalanced:
+            tokens, odd = mend(source, tokens)
+            unpaired.extend(odd)
+            recovery.know(odd)
+        end = tokens[-1].end if tokens else 0
+        item = recovery.item([*tokens, Token(END, "", end, end)])
         if item is not None:
             items.append(item)
-    language = next((int(item.number) for item in items if isinstance(item, Header)), None)
-    tree = File(
-        language,
-        tuple(item for item in items if not isinstance(item, Header)),
-        allows,
-        Span(0, len(source.text)),
-    )
-    found = [*lexed.diagnostics, *problems, *builder.diagnostics]
-    return Parsed(source, tree, tuple(sorted(found, key=lambda each: each.primary.span)))
+    return items, unpaired
 
 
-def _advance(tables: Table, reducers: list[Any], tokens: list[Token], builder: Builder) -> Any:
-    actions, gotos = tables.actions, tables.gotos
-    below: list[int] = []
-    values: list[Any] = []
-    state = tables.start
-    at = tokens[-1].end if tokens else 0
-    for token in [*tokens, Token(END, "", at, at)]:
-        kind = token.kind
-        while True:
-            action = actions[state].get(kind)
-            if action is None:
-                what = token.text or "the end"
-                builder.report("WT0004", f"`{what}` does not fit here", Span(token.start, token.end))
-                return None
-            if action >= 0:
-                below.append(state)
-                state = action
-                values.append(token)
-                break
-            origin, size, make, absent = reducers[~action]
-            if make is None:
-                pass
-            elif size == 1 and not absent:
-                values[-1] = make(values[-1])
-            elif size:
-                children = values[-size:]
-                del values[-size:]
-                if size > 1:
-                    del below[1 - size :]
-                for place in absent:
-                    children.insert(place, None)
-                values.append(make(*children))
-            else:
-                below.append(state)
-                values.append(make(*(None for _ in absent)))
-            state = gotos[below[-1]][origin]
-            if kind == END and state == tables.end:
-                return values[-1]
-    return None
+def _in_order(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Findings in the order of the text, without repeats; cut off, with a word about it, when there are very many."""
+    ordered = sorted(dict.fromkeys(found), key=lambda each: (each.primary.span, each.code))
+    if len(ordered) <= MAX_FINDINGS:
+        return tuple(ordered)
+    rest = len(ordered) - MAX_FINDINGS
+    message = f"{rest} more problems in this file are not shown"
+    return (*ordered[:MAX_FINDINGS], report("WT0024", message, ordered[MAX_FINDINGS].primary))
+
+
+def _other_language(source: Source, lexed: Lexed) -> Diagnostic | None:
+    """The finding about a header that names a language this tool does not read."""
+    if len(lexed.tokens) < 2 or lexed.tokens[0].kind != "LANGUAGE" or lexed.tokens[1].kind != "NUMBER":
+        return None
+    number = lexed.tokens[1]
+    if number.text == str(LANGUAGE):
+        return None
+    place = Place(source.name, Span(number.start, number.end))
+    if number.text.isdigit() and number.text.lstrip("0") and len(number.text) < 7:
+        message = f"this file is written in language {number.text}; this windtunnel reads language {LANGUAGE}"
+        return report("WT0020", message, place, help="a newer windtunnel reads it: `pip install -U windtunnel`")
+    return report("WT0020", f"there is no language {number.text}", place, help=f"write `language {LANGUAGE}`")
+
+
+def _header(source: Source, items: list[Any]) -> tuple[int | None, tuple[Item, ...], list[Diagnostic]]:
+    """The language of the header, the other items, and findings about headers in other places."""
+    kept: list[Item] = []
+    misplaced: list[Diagnostic] = []
+    language: int | None = None
+    for number, item in enumerate(items):
+        if not isinstance(item, Header):
+            kept.append(item)
+        elif number == 0:
+            language = int(item.number)
+        else:
+            message = "the `language` line stands first in a file, and once"
+            misplaced.append(report("WT0021", message, Place(source.name, item.span)))
+    return language, tuple(kept), misplaced

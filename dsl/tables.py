@@ -37,13 +37,14 @@ class Table:
     """LALR(1) tables and the terminals they speak of.
 
     `actions[state][terminal]` is the next state of a shift, or `~n` to reduce by `productions[n]`;
-    `gotos[state][origin]` is the state after a reduction. `keywords` maps words to terminals, `operators` signs;
+    `entry[state]` tells whether an entry of a list may begin; `gotos[state][origin]` is the state after a reduction. `keywords` maps words to terminals, `operators` signs;
     `pattern` matches any of them outside strings. `spellings` is the way back, for messages.
     """
 
     actions: tuple[dict[str, int], ...]
     gotos: tuple[dict[str, int], ...]
     productions: tuple[Production, ...]
+    entry: tuple[bool, ...]
     start: int
     end: int
     keywords: dict[str, str]
@@ -88,6 +89,7 @@ def table() -> Table:
         actions=tuple(actions),
         gotos=tuple(gotos),
         productions=tuple(productions),
+        entry=tuple(state.get("HOLE", -1) >= 0 for state in actions),
         start=numbers[conf.start_state],
         end=numbers[conf.end_state],
         keywords={text: name for name, text in fixed.items() if text.isidentifier()},

@@ -1,0 +1,350 @@
+"""Goes on after a syntax error: finds the change to the tokens that lets the parse get furthest, reports it, makes it.
+
+Where the machine is stuck, several changes are tried on the states alone, without building anything: a misspelt
+keyword nearby, a reserved word or a bad name where a name is declared, one token inserted, replaced or removed, an
+entry cut off where the next one begins, and, always possible, skipping to the next entry. Among those that read a few
+tokens more, the one that reads furthest wins, then the cheapest. An entry that is given up becomes a HOLE, so that one
+broken line costs one line.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from windtunnel.dsl.codes import report
+from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Place
+from windtunnel.dsl.expected import Expected
+from windtunnel.dsl.foreign import NAME_RULE
+from windtunnel.dsl.machine import HOLE, Machine, Mark
+from windtunnel.dsl.source import Source
+from windtunnel.dsl.spelling import nearest
+from windtunnel.dsl.syntax import Span
+from windtunnel.dsl.tables import END
+from windtunnel.dsl.tokens import CLOSERS, NODE_WORDS, PARTNERS, Token
+
+MAX_FINDINGS: Final = 50
+WINDOW: Final = 12
+NEED: Final = 3
+LOOK_BACK: Final = 12
+OUTWARD: Final = 4
+
+_INSERTED: Final = {
+    "COMMA": 2.0,
+    "COLON": 2.0,
+    "EQUAL": 2.0,
+    "ARROW": 2.1,
+    "NEWLINE": 2.2,
+    "THEN": 2.5,
+    "ELSE": 2.5,
+    "IN": 2.6,
+    "WITH": 2.6,
+    "FROM": 2.6,
+    "CHOOSE": 2.6,
+    "DOT": 2.9,
+}
+_PREVIOUS: Final = 3.1
+_REPLACING: Final = ("COLON", "COMMA", "EQUAL", "ARROW", "VBAR", "EQUAL_TO", "DOT")
+_DECLARING: Final = NODE_WORDS | {"COMPUTE", "INCLUDE", "LET", "TYPE", "TEMPLATE", "WORKFLOW"}
+_NAME_ENDS: Final = frozenset({"LBRACE", "EQUAL", "TEXT_OPEN", "LPAR", "NEWLINE", END})
+
+
+class Repair(NamedTuple):
+    """A change to the tokens: `first` to `last` become `new`, and the parse goes on from `mark` or from `first`.
+
+    `far` is the number of the first old token that is not read then; `finding` says what was wrong.
+    """
+
+    far: int
+    cost: float
+    mark: Mark | None
+    first: int
+    last: int
+    new: tuple[Token, ...]
+    finding: Diagnostic
+
+
+class Recovery:
+    """Parses the items of one file with one machine, and collects findings and holes."""
+
+    def __init__(self, source: Source, machine: Machine, known: Sequence[Diagnostic]) -> None:
+        self.source = source
+        self.machine = machine
+        self.expected = Expected(machine)
+        self.known = sorted(each.primary.span.start for each in known)
+        self.findings: list[Diagnostic] = []
+        self.holes: list[Span] = []
+        self.repaired = -NEED
+
+    def know(self, findings: Sequence[Diagnostic]) -> None:
+        """More findings that errors of the parser may follow from."""
+        self.known = sorted([*self.known, *(each.primary.span.start for each in findings)])
+
+    def item(self, tokens: list[Token]) -> Any:
+        """The item that the tokens (with END) spell; None when nothing of it could be kept."""
+        self.machine.reset()
+        self.repaired = -NEED
+        index = 0
+        while (stuck := self.machine.run(tokens, index)) is not None:
+            repair = self.choose(tokens, stuck)
+            self.note(repair, tokens, stuck)
+            if repair.new == () and repair.first == 0 and repair.last == len(tokens):
+                return None
+            index = self.apply(repair, tokens)
+        return self.machine.values[-1]
+
+    def note(self, repair: Repair, tokens: list[Token], stuck: int) -> None:
+        """Report a repair, unless it follows from what was reported already; remember what it skips."""
+        hole = repair.new == () or repair.new[0].kind == HOLE
+        if hole and repair.last - repair.first > 1:
+            last = tokens[repair.last - 1] if tokens[repair.last - 1].kind != END else tokens[repair.last - 2]
+            self.holes.append(Span(tokens[repair.first].start, last.end))
+        start = tokens[self.machine.marks[-1].index if self.machine.marks else 0].start
+        place = bisect_left(self.known, min(start, repair.finding.primary.span.start))
+        follows = place < len(self.known) and self.known[place] <= tokens[stuck].end
+        if not follows and stuck >= self.repaired:
+            self.findings.append(repair.finding)
+
+    def apply(self, repair: Repair, tokens: list[Token]) -> int:
+        """Change the tokens and take the machine back; returns where it goes on."""
+        machine = self.machine
+        if repair.mark is not None:
+            machine.back_to(repair.mark)
+        elif machine.values and repair.new == () and repair.last == repair.first + 1 and repair.cost == _PREVIOUS:
+            machine.values.pop()
+            machine.state = machine.below.pop()
+        tokens[repair.first : repair.last] = repair.new
+        self.repaired = repair.first + len(repair.new) + 1
+        return repair.first if repair.mark is None else repair.mark.index
+
+    # --- candidates ---------------------------------------------------------------------------------------
+
+    def choose(self, tokens: list[Token], at: int) -> Repair:
+        """The best repair."""
+        start = Mark(0, self.machine.table.start, 0)
+        marks = [*reversed(self.machine.marks[-OUTWARD:])]
+        enough = [
+            repair
+            for repair in self.candidates(tokens, at, marks or [start])
+            if repair.far >= min(at + NEED, len(tokens))
+        ]
+        if not enough:
+            enough = list(self.skips(tokens, at, marks))
+        if enough:
+            return min(enough, key=lambda repair: (-min(repair.far, at + WINDOW), repair.cost))
+        return Repair(0, 0, start, 0, len(tokens), (), self.does_not_fit(tokens, at))
+
+    def candidates(self, tokens: list[Token], at: int, marks: list[Mark]) -> Iterator[Repair]:
+        """Everything that may be tried."""
+        stack = self.machine.stack()
+        yield from self.bad_names(tokens, at, marks[0])
+        yield from self.reserved(tokens, at, stack)
+        for mark in marks[:2]:
+            yield from self.typos(tokens, at, mark)
+        yield from self.insertions(tokens, at, stack)
+        yield from self.replacements(tokens, at, stack)
+        yield from self.removals(tokens, at, stack)
+        if self.machine.marks:
+            yield from self.cuts(tokens, at, marks)
+            yield from self.skips(tokens, at, marks)
+
+    def tried(
+        self,
+        tokens: list[Token],
+        at: int,
+        cost: float,
+        mark: Mark | None,
+        edit: tuple[int, int],
+        new: tuple[Token, ...],
+        finding: Diagnostic,
+        stack: list[int] | None = None,
+    ) -> Repair:
+        """A repair with how far it would get."""
+        first, last = edit
+        begin = first if mark is None else mark.index
+        kinds = [token.kind for token in tokens[begin:first]]
+        kinds.extend(token.kind for token in new)
+        before = len(kinds)
+        kinds.extend(token.kind for token in tokens[last : max(last, at) + WINDOW])
+        taken = self.machine.probe(self.machine.stack(mark) if stack is None else list(stack), kinds)
+        far = last + taken - before if taken >= before else -1
+        return Repair(far, cost, mark, first, last, new, finding)
+
+    def reserved(self, tokens: list[Token], at: int, stack: list[int]) -> Iterator[Repair]:
+        """A reserved word where a name is expected."""
+        token = tokens[at]
+        if token.kind == "NAME" or not token.text.isidentifier() or not self.machine.takes(stack, "NAME"):
+            return
+        message = f"`{token.text}` is a reserved word and cannot be a name"
+        fixes = self.fix(f"call it `{token.text}_`", token.start, token.end, f"{token.text}_", safe=False)
+        finding = self.report("WT0010", message, token.start, token.end, fixes=fixes)
+        yield self.tried(tokens, at, 1.5, None, (at, at + 1), (token._replace(kind="NAME"),), finding)
+
+    def bad_names(self, tokens: list[Token], at: int, mark: Mark) -> Iterator[Repair]:
+        """Something else where a declaration has its name."""
+        begin = mark.index + 1
+        if tokens[mark.index].kind not in _DECLARING or not begin <= at <= begin + 8:
+            return
+        stop = begin
+        if tokens[begin].kind == "TEXT_OPEN":
+            while stop < at + WINDOW and stop + 1 < len(tokens) and tokens[stop].kind != "TEXT_CLOSE":
+                stop += 1
+            stop += 1
+        while stop < len(tokens) and tokens[stop].kind not in _NAME_ENDS and not (stop > begin and self.fresh(tokens, stop)):
+            stop += 1
+        if not begin < stop < len(tokens) or (stop == begin + 1 and tokens[begin].text.isidentifier()) or stop < at:
+            return
+        span = Span(tokens[begin].start, tokens[stop - 1].end)
+        raw = self.source.text[span.start : span.end]
+        name = re.sub(r"\W+", "_", raw, flags=re.ASCII).strip("_") or "unnamed"
+        name = name if name[0].isalpha() else f"n{name}"
+        fixes = self.fix(f"call it `{name}`", span.start, span.end, name, safe=False)
+        finding = self.report("WT0009", f"`{raw}` is not a name", span.start, span.end, help=NAME_RULE, fixes=fixes)
+        token = Token("NAME", name, span.start, span.end)
+        yield self.tried(tokens, at, 0.5, mark, (begin, stop), (token,), finding)
+
+    def typos(self, tokens: list[Token], at: int, mark: Mark) -> Iterator[Repair]:
+        """A word that is nearly a keyword, here or a little before."""
+        keywords = self.machine.table.keywords
+        places = {mark.index, *range(max(mark.index, at - LOOK_BACK), at + 1)}
+        for place in sorted(places):
+            token = tokens[place]
+            if token.kind != "NAME" and token.kind not in keywords.values():
+                continue
+            for number, word in enumerate(nearest(token.text, keywords)):
+                fixes = self.fix(f"write `{word}`", token.start, token.end, word, safe=number == 0)
+                message = f"`{token.text}` has no meaning here; did you mean `{word}`?"
+                finding = self.report("WT0006", message, token.start, token.end, fixes=fixes)
+                new = Token(keywords[word], word, token.start, token.end)
+                cost = 1 + 0.05 * (at - place) + 0.1 * number
+                yield self.tried(tokens, at, cost, mark, (place, place + 1), (new,), finding)
+
+    def insertions(self, tokens: list[Token], at: int, stack: list[int]) -> Iterator[Repair]:
+        """A token is missing."""
+        end = tokens[at - 1].end if at else tokens[at].start
+        for kind, cost in _INSERTED.items():
+            if not self.machine.takes(stack, kind):
+                continue
+            sign = self.machine.table.spellings.get(kind, "\n")
+            if kind == "NEWLINE":
+                message, sign = "each entry stands on a line of its own", "\n"
+            else:
+                message = f"`{sign}` is missing before {self.named(tokens[at])}"
+            text = sign if kind in ("COMMA", "COLON", "NEWLINE", "DOT") else f" {sign}"
+            fixes = self.fix("begin a new line" if sign == "\n" else f"insert `{sign}`", end, end, text)
+            finding = self.report("WT0007", message, end, end, fixes=fixes)
+            new = Token(kind, sign, end, end)
+            yield self.tried(tokens, at, cost, None, (at, at), (new,), finding)
+
+    def replacements(self, tokens: list[Token], at: int, stack: list[int]) -> Iterator[Repair]:
+        """Another sign was meant."""
+        token = tokens[at]
+        table = self.machine.table
+        if token.kind in PARTNERS or token.kind in CLOSERS or (token.text not in table.operators and token.kind != "OR"):
+            return
+        for number, kind in enumerate(_REPLACING):
+            if kind == token.kind or not self.machine.takes(stack, kind):
+                continue
+            sign = table.spellings[kind]
+            fixes = self.fix(f"write `{sign}`", token.start, token.end, sign)
+            finding = self.report("WT0004", f"`{token.text}` does not fit here; write `{sign}`", token.start, token.end, fixes=fixes)
+            new = Token(kind, sign, token.start, token.end)
+            yield self.tried(tokens, at, 2.3 + number * 0.01, None, (at, at + 1), (new,), finding)
+
+    def removals(self, tokens: list[Token], at: int, stack: list[int]) -> Iterator[Repair]:
+        """A token too many: this one, or a closing brace just before."""
+        token = tokens[at]
+        last = tokens[at - 1] if at else token
+        if last.kind == "RBRACE" and self.machine.values and self.machine.values[-1] is last:
+            message = f"this `}}` closes too much: {self.named(token)} cannot stand behind it"
+            fixes = self.fix("remove the `}`", last.start, last.end, "", safe=False)
+            finding = self.report("WT0008", message, last.start, last.end, fixes=fixes)
+            yield self.tried(tokens, at, _PREVIOUS, None, (at - 1, at), (), finding, stack[:-1])
+        if token.kind not in PARTNERS and token.kind not in CLOSERS and token.kind not in (END, "NEWLINE"):
+            fixes = self.fix(f"remove `{token.text}`", token.start, token.end, "", safe=False)
+            finding = self.does_not_fit(tokens, at, fixes)
+            yield self.tried(tokens, at, 4.0, None, (at, at + 1), (), finding)
+
+    def cuts(self, tokens: list[Token], at: int, marks: list[Mark]) -> Iterator[Repair]:
+        """The entry broke off, and a later one begins at or before the token that does not fit."""
+        for level, mark in enumerate(marks):
+            for end in self.entry_ends(tokens, mark):
+                if end > at:
+                    break
+                last = tokens[end - 1]
+                stack = self.machine.stack(mark)
+                self.machine.probe(stack, [token.kind for token in tokens[mark.index : end]])
+                expected = self.expected.phrase(stack)
+                message = f"something is missing behind {self.named(last)}"
+                finding = self.report("WT0007", message, last.end, last.end, help=expected)
+                hole = (Token(HOLE, "", last.end, last.end),)
+                yield self.tried(tokens, at, 3 + 0.2 * level, mark, (mark.index, end), hole, finding)
+
+    def skips(self, tokens: list[Token], at: int, marks: list[Mark]) -> Iterator[Repair]:
+        """Give the entry up and go on with the next one."""
+        finding = self.does_not_fit(tokens, at)
+        for level, mark in enumerate(marks):
+            end = next((end for end in self.entry_ends(tokens, mark) if end >= at), None)
+            if end is not None:
+                hole = (Token(HOLE, "", tokens[end].start, tokens[end].start),)
+                repair = self.tried(tokens, at, 6.0 + level, mark, (mark.index, end), hole, finding)
+                if repair.far > end:
+                    yield repair
+
+    def entry_ends(self, tokens: list[Token], mark: Mark) -> Iterator[int]:
+        """Where the entry that begins at a mark may end: the numbers of tokens that do not belong to it any more."""
+        stack = self.machine.stack(mark)
+        self.machine.probe(stack, (HOLE,))
+        separator = next((kind for kind in ("NEWLINE", "COMMA") if self.machine.takes(stack, kind)), None)
+        depth = 0
+        for index in range(mark.index, len(tokens)):
+            kind = tokens[index].kind
+            if kind in CLOSERS:
+                depth -= 1
+                if depth < 0:
+                    yield index
+                    return
+            elif index > mark.index and depth == 0:
+                if separator is None and self.fresh(tokens, index) or kind == separator:
+                    yield index
+            if kind in PARTNERS:
+                depth += 1
+
+    # --- words --------------------------------------------------------------------------------------------
+
+    def fresh(self, tokens: Sequence[Token], index: int) -> bool:
+        """Whether a token is the first on its line."""
+        return index == 0 or "\n" in self.source.text[tokens[index - 1].end : tokens[index].start]
+
+    def named(self, token: Token) -> str:
+        """A token in words."""
+        if token.kind == END:
+            return "the end"
+        if token.kind == "NEWLINE":
+            return "the end of the line"
+        if token.kind in ("TEXT_OPEN", "TEXT_CLOSE", "TEXT_PIECE"):
+            return "this string" if token.kind == "TEXT_OPEN" else "the string"
+        return f"`{token.text}`"
+
+    def does_not_fit(self, tokens: Sequence[Token], at: int, fixes: Sequence[Fix] = ()) -> Diagnostic:
+        """The finding about the token that the machine is stuck at."""
+        token = tokens[at]
+        message = f"{self.named(token)} does not fit here"
+        end = token.end
+        if token.kind in (END, "NEWLINE"):
+            message = f"{self.named(token)} comes too early"
+        return self.report(
+            "WT0004", message, token.start, end, help=self.expected.phrase(self.machine.stack()), fixes=fixes
+        )
+
+    def report(self, code: str, message: str, start: int, end: int, **more: Any) -> Diagnostic:
+        """A finding about this file."""
+        return report(code, message, Place(self.source.name, Span(start, end)), **more)
+
+    def fix(self, title: str, start: int, end: int, text: str, safe: bool = True) -> list[Fix]:
+        """One fix with one edit."""
+        how = Applicability.SAFE if safe else Applicability.MAYBE
+        return [Fix(title, (Edit(Place(self.source.name, Span(start, end)), text),), how)]
+
