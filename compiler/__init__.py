@@ -12,6 +12,7 @@ findings       where a pass puts its diagnostics
 assignability  what may be given for what, and where two shapes part
 constants      values that need no run
 typescope      written types to shapes
+printing       an expression of a snapshot in the syntax of the language
 reader         the rim: files and built-ins
 modules        every file that a root needs, read once
 resolver       every name to its declaration

@@ -1,0 +1,296 @@
+"""A snapshot to a picture: which workflows are shown, their boxes in reading order, their arrows by what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from windtunnel.compiler.drawing.picture import Arrow, Box, Expand, Picture, Port, Sheet
+from windtunnel.compiler.drawing.style import Flow
+from windtunnel.compiler.drawing.wording import (
+    Place,
+    arm_label,
+    caption,
+    details,
+    facts,
+    marker,
+    mount_details,
+    subject_text,
+    workflow_details,
+)
+from windtunnel.compiler.printing import local_name
+from windtunnel.compiler.snapshot import (
+    ArmModel,
+    DecisionNode,
+    EdgeModel,
+    MountModel,
+    Snapshot,
+    TargetModel,
+)
+from windtunnel.compiler.typetext import words
+
+CROWD = 4
+"""From so many failure routes to one place on they are written into their sources instead of drawn."""
+
+OUTCOME_WORDS = {"ok": "", "failed": "failed", "timed_out": "timed out"}
+
+
+class Parts(NamedTuple):
+    """A snapshot sorted by the mount path of the workflow that each part belongs to."""
+
+    snapshot: Snapshot
+    nodes: dict[str, list[str]]
+    mounts: dict[str, list[str]]
+    edges: dict[str, list[EdgeModel]]
+
+
+def parts_of(snapshot: Snapshot) -> Parts:
+    """Sort the nodes, mounts and edges of a snapshot by workflow."""
+    parts = Parts(snapshot, {}, {}, {})
+    for identifier in sorted(snapshot.nodes):
+        parts.nodes.setdefault(identifier.rpartition("/")[0], []).append(identifier)
+    for path in sorted(snapshot.composition.mounts):
+        parts.mounts.setdefault(path.rpartition("/")[0], []).append(path)
+    for edge in snapshot.edges:
+        parts.edges.setdefault(edge.scope, []).append(edge)
+    return parts
+
+
+def picture_of(snapshot: Snapshot, expand: Expand = 1) -> Picture:
+    """The picture with `expand` levels of workflows shown: 1 folds every include, `"all"` opens every one."""
+    parts = parts_of(snapshot)
+    mounts = snapshot.composition.mounts
+    shown = ["", *(path for path in sorted(mounts) if expand == "all" or path.count("/") + 2 <= expand)]
+    sheets = tuple(sheet_of(parts, scope) for scope in shown)
+    place = Place("", mounts)
+    visible = set(shown)
+    return Picture(
+        title=f"{snapshot.workflow}, revision {snapshot.revision}",
+        notes=() if snapshot.presentation is None else ("ends with one more visible answer",),
+        sheets=sheets,
+        folded=sum(len(found) for scope, found in sorted(parts.nodes.items()) if scope not in visible),
+        details=workflow_details(snapshot, place),
+    )
+
+
+def sheet_of(parts: Parts, scope: str) -> Sheet:
+    """The sheet of the workflow at a mount path."""
+    snapshot = parts.snapshot
+    mount = snapshot.composition.mounts.get(scope)
+    place = Place(scope, snapshot.composition.mounts)
+    edges = parts.edges.get(scope, [])
+    arrows = _merged(arrow for edge in edges for arrow in _arrows(edge, place))
+    arrows = _uncrowded(turned(arrows, _join(scope, "start")))
+    matches = {_source(edge): edge for edge in edges if edge.subject is not None and edge.on == "ok"}
+    boxes = [_start_box(snapshot, scope, mount, place)]
+    boxes += [_node_box(snapshot, identifier, place) for identifier in parts.nodes.get(scope, [])]
+    boxes += [_mount_box(parts, path, place) for path in parts.mounts.get(scope, [])]
+    exits = snapshot.exits if mount is None else mount.exits
+    boxes += [
+        Box(_join(scope, f"exit/{name}"), "exit", name, details=(("Output", words(type_)),))
+        for name, type_ in sorted(exits.items())
+    ]
+    boxes = [_with_match(box, matches.get(box.id), place) for box in boxes]
+    boxes = [_with_crowd(box, arrows) for box in boxes]
+    order = {name: index for index, name in enumerate(reading_order(arrows, _join(scope, "start")))}
+    boxes.sort(key=lambda box: (order.get(box.id, len(order)), box.id))
+    name, revision = (
+        (snapshot.workflow, snapshot.revision) if mount is None else (mount.workflow, mount.revision)
+    )
+    rank = {box.id: index for index, box in enumerate(boxes)}
+    arrows.sort(key=lambda arrow: (rank[arrow.source], arrow.port or "", arrow.flow, arrow.keys))
+    return Sheet(scope, name, revision, tuple(boxes), tuple(arrows))
+
+
+def _join(scope: str, name: str) -> str:
+    return f"{scope}/{name}" if scope else name
+
+
+# --- boxes --------------------------------------------------------------------------------------------------------
+
+
+def _start_box(snapshot: Snapshot, scope: str, mount: MountModel | None, place: Place) -> Box:
+    if mount is None:
+        told = workflow_details(snapshot, place)
+    else:
+        told = (("Input", words(mount.input_type)),)
+    return Box(_join(scope, "start"), "start", "start", details=told)
+
+
+def _node_box(snapshot: Snapshot, identifier: str, place: Place) -> Box:
+    node = snapshot.nodes[identifier]
+    ports: tuple[Port, ...] = ()
+    if isinstance(node, DecisionNode):
+        ports = tuple(
+            Port(choice, "" if model.label is None else place.template(model.label))
+            for choice, model in sorted(node.choices.items())
+        )
+    return Box(
+        id=identifier,
+        kind=node.node_type,
+        name=local_name(identifier, place.scope),
+        caption=caption(node, place),
+        marker=marker(node, place),
+        facts=facts(node, place),
+        ports=ports,
+        details=details(node, place),
+    )
+
+
+def _mount_box(parts: Parts, path: str, place: Place) -> Box:
+    mount = parts.snapshot.composition.mounts[path]
+    inside = len(parts.nodes.get(path, []))
+    deeper = len(parts.mounts.get(path, []))
+    more = f" and {deeper} include{'s' if deeper > 1 else ''}" if deeper else ""
+    return Box(
+        id=path,
+        kind="include",
+        name=local_name(path, place.scope),
+        caption="" if mount.label is None else place.template(mount.label),
+        facts=(f"{mount.workflow}: {inside} node{'' if inside == 1 else 's'}{more}",),
+        ports=tuple(Port(name, "") for name in sorted(mount.exits)),
+        details=mount_details(mount, place),
+        opens=path,
+    )
+
+
+def _with_match(box: Box, edge: EdgeModel | None, place: Place) -> Box:
+    """The box with a fact that says what its arrows depend on."""
+    if edge is None or edge.subject is None:
+        return box
+    looked_at = "" if box.ports else f"by {subject_text(edge.subject, edge.source, place)}"
+    return replace(box, facts=(*box.facts, looked_at)) if looked_at else box
+
+
+def _with_crowd(box: Box, arrows: Sequence[Arrow]) -> Box:
+    """The box with a fact that says whose failures lead here, where they are not drawn."""
+    written = [arrow for arrow in arrows if arrow.written and arrow.target == box.id]
+    if not written:
+        return box
+    words = sorted({arrow.label[0] for arrow in written})
+    return replace(box, facts=(*box.facts, f"where {len(written)} nodes {' or '.join(words)}"))
+
+
+# --- arrows -------------------------------------------------------------------------------------------------------
+
+
+def _source(edge: EdgeModel) -> str:
+    return _join(edge.scope, "start") if edge.source == "start" else edge.source
+
+
+def _target(target: TargetModel, scope: str) -> str:
+    if target.exit is not None:
+        return _join(scope, f"exit/{target.exit}")
+    assert target.node is not None, "a target names a node or an exit"
+    return target.node
+
+
+def _arrows(edge: EdgeModel, place: Place) -> Iterator[Arrow]:
+    flow: Flow = "ok" if edge.on == "ok" else "failure"
+    for arm in edge.arms:
+        outcome, cases = OUTCOME_WORDS[edge.on], arm_label(arm, edge.subject is not None)
+        if edge.subject is not None and (edge.way or outcome):
+            cases = f"{place.expression(edge.subject)}: {cases}"
+        label = tuple(line for line in (outcome, cases) if line)
+        if arm.limit is not None:
+            yield from _limited(edge, arm, flow, label, place)
+        else:
+            yield Arrow((arm.key,), _source(edge), edge.way, _target(arm.to, edge.scope), flow, label)
+
+
+def _limited(
+    edge: EdgeModel, arm: ArmModel, flow: Flow, label: tuple[str, ...], place: Place
+) -> Iterator[Arrow]:
+    """The arrow that counts, and the one that is taken when it has counted enough."""
+    assert arm.limit is not None, "only an arm with a limit comes here"
+    times = place.whole(arm.limit.count)
+    then = arm.limit.then
+    shown = f"exit {then.exit}" if then.exit is not None else local_name(then.node or "", edge.scope)
+    source, key = _source(edge), (arm.key,)
+    counted = (*label, f"≤ {times}, then {shown}")
+    yield Arrow(key, source, edge.way, _target(arm.to, edge.scope), flow, counted)
+    yield Arrow(key, source, edge.way, _target(then, edge.scope), "limit", (f"after {times}", *label))
+
+
+def _merged(arrows: Iterable[Arrow]) -> list[Arrow]:
+    """A failure and a timeout that go the same way become one arrow."""
+    found: dict[tuple[object, ...], Arrow] = {}
+    outcomes = ("failed", "timed out")
+    for arrow in arrows:
+        mergeable = any(line in outcomes for line in arrow.label)
+        rest = tuple(line for line in arrow.label if line not in outcomes)
+        place = (
+            (arrow.source, arrow.port, arrow.target, arrow.flow, rest)
+            if mergeable
+            else (arrow.keys, arrow.flow)
+        )
+        seen = found.get(place)
+        if seen is None:
+            found[place] = arrow
+            continue
+        both = tuple("failed or timed out" if line in outcomes else line for line in arrow.label)
+        found[place] = replace(seen, keys=tuple(sorted({*seen.keys, *arrow.keys})), label=both)
+    return list(found.values())
+
+
+def _uncrowded(arrows: Sequence[Arrow]) -> list[Arrow]:
+    """The arrows with failure routes marked as written where a crowd of them goes to one place."""
+    crowd: dict[str, int] = {}
+    for arrow in arrows:
+        if arrow.flow == "failure":
+            crowd[arrow.target] = crowd.get(arrow.target, 0) + 1
+    return [
+        replace(arrow, written=True) if arrow.flow == "failure" and crowd[arrow.target] >= CROWD else arrow
+        for arrow in arrows
+    ]
+
+
+def _ways(arrows: Sequence[Arrow]) -> dict[str, list[Arrow]]:
+    """The arrows that leave each box; the usual way first."""
+    ways: dict[str, list[Arrow]] = {}
+    for arrow in sorted(arrows, key=lambda arrow: (arrow.flow != "ok", arrow.flow, arrow.keys)):
+        ways.setdefault(arrow.source, []).append(arrow)
+    return ways
+
+
+def _walk(arrows: Sequence[Arrow], start: str) -> tuple[list[str], set[int]]:
+    """Depth first from `start`: the boxes in reading order, and which arrows lead back (by `id`)."""
+    ways = _ways(arrows)
+    order: list[str] = []
+    back: set[int] = set()
+    state: dict[str, bool] = {}
+    for root in (start, *sorted(ways)):
+        if root in state:
+            continue
+        left: list[str] = []
+        state[root] = True
+        stack = [(root, iter(ways.get(root, [])))]
+        while stack:
+            name, rest = stack[-1]
+            arrow = next(rest, None)
+            if arrow is None:
+                stack.pop()
+                state[name] = False
+                left.append(name)
+            elif arrow.target not in state:
+                state[arrow.target] = True
+                stack.append((arrow.target, iter(ways.get(arrow.target, []))))
+            elif state[arrow.target]:
+                back.add(id(arrow))
+        order += reversed(left)
+    return order, back
+
+
+def turned(arrows: list[Arrow], start: str) -> list[Arrow]:
+    """The arrows with those that lead back marked as loops; failure routes and limits keep their meaning."""
+    _order, back = _walk(arrows, start)
+    return [
+        replace(arrow, flow="loop") if id(arrow) in back and arrow.flow == "ok" else arrow for arrow in arrows
+    ]
+
+
+def reading_order(arrows: Sequence[Arrow], start: str) -> list[str]:
+    """The boxes so that every arrow that does not lead back goes forward; the start is the first."""
+    order, _back = _walk(arrows, start)
+    return order
