@@ -1,0 +1,39 @@
+"""Virtual time. It stands still inside a transition, grows by one tick between two, and jumps only to a timer."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+TICK_MS: Final = 1
+"""What one transition takes."""
+
+
+class Timer(NamedTuple):
+    """The one timer of an attempt; in search only that it runs matters, not how far."""
+
+    timeout_ms: int
+
+
+class Clock:
+    """The time of one printed run."""
+
+    def __init__(self) -> None:
+        self.now_ms = 0
+        self.deadline_ms: int | None = None
+
+    def tick(self) -> None:
+        """One transition passes."""
+        self.now_ms += TICK_MS
+
+    def arm(self, timeout_ms: int) -> None:
+        """A timer starts to run."""
+        self.deadline_ms = self.now_ms + timeout_ms
+
+    def disarm(self) -> None:
+        """No timer runs."""
+        self.deadline_ms = None
+
+    def jump(self) -> None:
+        """Nothing else happens until the timer fires."""
+        if self.deadline_ms is not None:
+            self.now_ms = max(self.now_ms, self.deadline_ms)

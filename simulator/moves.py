@@ -1,0 +1,183 @@
+"""What can happen next, in words of values: the quiet moves in their fixed order, then every fault.
+
+The host drains its own queue before anything from outside reaches it, so a move of a person, of the provider or of
+the clock is listed only while the queue is empty. What may be late stays late as long as it likes.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from windtunnel.simulator import network
+from windtunnel.simulator.chat.loop import Begins, Grows, Item, Loop
+from windtunnel.simulator.clock import Timer
+from windtunnel.simulator.events import (
+    CURRENT,
+    Cancel,
+    Delivered,
+    Escape,
+    Heard,
+    Prompt,
+    Release,
+    Reply,
+    Say,
+    Settled,
+    Step,
+    Submitted,
+    Tell,
+    Timeout,
+    ToEngine,
+    ToLoop,
+)
+from windtunnel.simulator.network import Inbox, Late, Provider, Wire
+from windtunnel.simulator.providers.behaviour import Behaviour, Menu
+from windtunnel.simulator.run.engine import Engine
+
+FOLLOW_UP: Final = "Any news?"
+"""What a person says in exploration."""
+
+
+class Links(NamedTuple):
+    """Everything that is under way."""
+
+    inbox: Inbox
+    wire: Wire
+    provider: Provider
+    late: Late
+    timer: Timer | None
+
+
+class Draft(NamedTuple):
+    """A move: who gets what, and the links without it. `kind` is the fault it costs, "" for none."""
+
+    kind: str
+    handler: str
+    message: ToLoop | ToEngine | Item | Behaviour
+    links: Links
+    label: str
+
+
+class Host(NamedTuple):
+    """The host's local state and whether its run is over."""
+
+    loop: Loop
+    engine: Engine
+    over: bool
+
+
+def moves(host: Host, links: Links, menu: Menu | None) -> tuple[Draft, ...]:
+    """Every move, the quiet ones first. `menu` is what the provider may do, where it is asked."""
+    if links.inbox:
+        return _queue(links)
+    quiet = [*_steps(host, links), *_stream(links), *_behaviours(links, menu, good=True)]
+    if not host.over:
+        quiet += _late(links)
+    if host.engine.phase == "held":
+        quiet.append(Draft("", "engine", Release(), links, "the person lets the run go on"))
+    timeout = Draft("", "engine", Timeout(CURRENT), links._replace(timer=None), "the time of the step is up")
+    armed = links.timer is not None
+    if not quiet and armed:
+        quiet.append(timeout)
+        armed = False
+    faults = [*_behaviours(links, menu, good=False), *_repeats(links), *_people(host, links)]
+    if armed:
+        faults.append(timeout._replace(kind="timeout"))
+    return (*quiet, *faults)
+
+
+def _queue(links: Links) -> tuple[Draft, ...]:
+    """The message in front of the host's queue; a report of the loop may also come once more, later."""
+    told = links.inbox[0]
+    rest = links._replace(inbox=links.inbox[1:])
+    label = f"{told.to} gets {describe(told)}"
+    found = [Draft("", told.to, told.message, rest, label)]
+    if network.repeatable(told.message):
+        late = rest._replace(late=network.repeat_late(links.late, told.message))
+        found.append(Draft("duplicate", told.to, told.message, late, f"{label}, which will come again"))
+    return tuple(found)
+
+
+def _steps(host: Host, links: Links) -> list[Draft]:
+    """What loop and engine do by themselves."""
+    loop, found = host.loop, []
+    if loop.phase == "down":
+        return [Draft("", "loop", Step(), links, "the host opens the session")]
+    if loop.phase == "stopping" or (loop.phase == "idle" and loop.waiting is not None):
+        found.append(Draft("", "loop", Step(), links, "the agent loop goes on"))
+    if host.engine.phase in ("down", "recover", "ready"):
+        found.append(Draft("", "engine", Step(), links, "the engine goes on"))
+    return found
+
+
+def _stream(links: Links) -> list[Draft]:
+    if not links.wire:
+        return []
+    item = links.wire[0]
+    rest = links._replace(wire=links.wire[1:])
+    return [Draft("", "loop", item, rest, f"the loop gets {_piece(item)}")]
+
+
+def _behaviours(links: Links, menu: Menu | None, *, good: bool) -> list[Draft]:
+    if menu is None:
+        return []
+    found = []
+    for behaviour in menu.quiet if good else menu.deviations:
+        provider, wire = network.answer(links.provider, links.wire, behaviour)
+        after = links._replace(provider=provider, wire=wire)
+        kind = "" if good else "provider"
+        found.append(Draft(kind, "provider", behaviour, after, f"the model: {behaviour.name}"))
+    return found
+
+
+def _late(links: Links) -> list[Draft]:
+    found = []
+    for at, message in enumerate(links.late):
+        rest = links._replace(late=(*links.late[:at], *links.late[at + 1 :]))
+        assert isinstance(message, Submitted | Settled | Heard), "only reports of the loop come late"
+        label = f"engine gets {describe(Tell('engine', message))} again"
+        found.append(Draft("", "engine", message, rest, label))
+    return found
+
+
+def _repeats(links: Links) -> list[Draft]:
+    if not links.wire or links.wire[0].gap == 0:
+        return []
+    item = links.wire[0]
+    twice = links._replace(wire=network.repeat_item(links.wire)[1:])
+    return [Draft("duplicate", "loop", item, twice, f"the loop gets {_piece(item)} twice")]
+
+
+def _people(host: Host, links: Links) -> list[Draft]:
+    loop, engine, found = host.loop, host.engine, []
+    if loop.phase in ("asked", "streaming", "tools", "stopping") and loop.why != "escape":
+        found.append(Draft("escape", "loop", Escape(), links, "the person presses Escape"))
+    if host.over or loop.phase == "down" or engine.phase == "down":
+        return found
+    found.append(Draft("cancel", "engine", Cancel(), links, "the person cancels the run"))
+    found.append(Draft("followup", "loop", Say(FOLLOW_UP), links, "the person sends a message"))
+    return found
+
+
+def describe(told: Tell) -> str:
+    """A message of the host's queue in a few words."""
+    match told.message:
+        case Prompt(_, question):
+            return f"the {question.kind} prompt of {question.node}"
+        case Reply(accepted):
+            return f"the reply to its call ({'accepted' if accepted else 'refused'})"
+        case Delivered():
+            return "the delivery of its prompt"
+        case Submitted():
+            return "a submission"
+        case Heard(point=point):
+            return "a message that ended" if point == "message_end" else "a turn that ended"
+        case Settled(why=why):
+            return f"the settlement ({why})"
+        case _:
+            return type(told.message).__name__.lower()
+
+
+def _piece(item: Item) -> str:
+    if isinstance(item.piece, Begins):
+        return "the beginning of a message"
+    return "a piece of a message" if isinstance(item.piece, Grows) else "the end of a message"

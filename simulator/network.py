@@ -1,0 +1,93 @@
+"""The links: the stream from the provider, the host's own queue, and messages that come a second time, late.
+
+Everything is a frozen tuple and every function pure. A piece of a stream carries a gap instead of a number, a late
+message the age of its attempt, so equal links are equal values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from windtunnel.simulator.chat.loop import Item, stream
+from windtunnel.simulator.events import (
+    CURRENT,
+    OLDER,
+    Ask,
+    Heard,
+    Inside,
+    Question,
+    Settled,
+    Submitted,
+    Tell,
+)
+from windtunnel.simulator.providers.behaviour import Behaviour, says
+
+CHAT: Final = says("replies", "Noted.")
+"""What the model says to a person's own message."""
+
+Wire = tuple[Item, ...]
+Inbox = tuple[Tell, ...]
+Late = tuple[Inside, ...]
+
+
+class Provider(NamedTuple):
+    """The provider's side of a call: `asked` waits for a behaviour; `turn` is the next one to send."""
+
+    asked: bool = False
+    question: Question | None = None
+    behaviour: Behaviour | None = None
+    turn: int = 0
+
+
+NO_CALL: Final = Provider()
+
+
+def ask(provider: Provider, wire: Wire, call: Ask) -> tuple[Provider, Wire]:
+    """A call goes out: a new one waits for a choice, the next turn of one in progress streams at once."""
+    if not call.again:
+        return Provider(True, call.question), wire
+    assert provider.behaviour is not None, "a next turn follows a first one"
+    return _send(provider, wire)
+
+
+def answer(provider: Provider, wire: Wire, behaviour: Behaviour) -> tuple[Provider, Wire]:
+    """The provider behaves so: its first turn streams."""
+    return _send(Provider(False, provider.question, behaviour, 0), wire)
+
+
+def _send(provider: Provider, wire: Wire) -> tuple[Provider, Wire]:
+    assert provider.behaviour is not None, "only a behaviour has turns"
+    turn = provider.behaviour.turn(provider.turn)
+    # Past its last turn a behaviour only stays silent, so the count need not grow.
+    following = min(provider.turn + 1, len(provider.behaviour.turns))
+    return provider._replace(turn=following), (*wire, *stream(turn))
+
+
+def repeat_item(wire: Wire) -> Wire:
+    """The piece in front comes twice."""
+    return (wire[0], replace(wire[0], gap=0), *wire[1:])
+
+
+def repeatable(message: Inside) -> bool:
+    """Calls of the workflow tool and what the loop reports of a turn may come twice."""
+    return isinstance(message, Submitted | Settled | Heard) and not message.copy
+
+
+def repeat_late(late: Late, message: Inside) -> Late:
+    """The message comes a second time, whenever."""
+    assert isinstance(message, Submitted | Settled | Heard), "only repeatable messages repeat"
+    return tuple(sorted((*late, replace(message, copy=True)), key=repr))
+
+
+def age_late(late: Late) -> Late:
+    """A new attempt begins: what is still under way belongs to an older one."""
+    return tuple(sorted((_aged(message) for message in late), key=repr))
+
+
+def _aged(message: Inside) -> Inside:
+    if isinstance(message, Submitted):
+        return replace(message, attempt=OLDER)
+    if isinstance(message, Settled | Heard) and message.step is not None and message.step.attempt == CURRENT:
+        return replace(message, step=replace(message.step, attempt=OLDER, ordinal=0))
+    return message

@@ -1,0 +1,358 @@
+"""The workflow engine of one host, as a pure handler.
+
+It commits before it moves on, twice a node: first how the node ended, then where the run goes. What it knows beyond
+the store is volatile and small: which prompt is out, how often it reminded, the answer it heard. Everything that names
+an attempt is checked against the one in flight; what is late, stale or repeated changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from windtunnel.compiler.evaluator import EvaluationError
+from windtunnel.simulator.chat.log import Answer, Branch
+from windtunnel.simulator.events import (
+    ANSWER_ENTRY,
+    CURRENT,
+    ELAPSED,
+    Abort,
+    Action,
+    Arm,
+    Cancel,
+    Commit,
+    Delivered,
+    Disarm,
+    Event,
+    Heard,
+    Json,
+    Mark,
+    Payload,
+    Prompt,
+    Published,
+    Question,
+    Release,
+    Reply,
+    Settled,
+    Step,
+    StepRef,
+    Submitted,
+    Tell,
+    Timeout,
+    ToEngine,
+)
+from windtunnel.simulator.providers.behaviour import Kind
+from windtunnel.simulator.run import completion, submission, words
+from windtunnel.simulator.run.program import Agent, Compute, Program
+from windtunnel.simulator.run.routing import Route, route, start
+from windtunnel.simulator.run.state import OVER, Position, Run, Scope, visit
+
+
+class Engine(NamedTuple):
+    """Volatile state. `phase` is one of
+
+    `down`, `recover` (booted, the session not yet read), `ready` (goes on by itself), `sending` (a prompt is with the
+    loop), `pending` (it was delivered), `accepted` (a submission was), `ending` (a node failed, its turn is being
+    aborted), `held` (paused), `over`. `cold` says that the step in flight was interrupted by a crash.
+    """
+
+    phase: str = "down"
+    ordinal: int = 0
+    nudges: int = 0
+    answer: Answer | None = None
+    cold: bool = False
+
+
+class View(NamedTuple):
+    """What one message lets the engine read: the position, the expressions' values, and for recovery the branch."""
+
+    position: Position
+    run: Run
+    branch: Branch | None = None
+
+
+Result = tuple[Engine, tuple[Action, ...]]
+OVER_STATE = Engine("over")
+READY = Engine("ready")
+
+
+def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Result:
+    """One transition of the engine, for everything but recovery."""
+    match message:
+        case Step():
+            return _go_on(program, view.run)
+        case Delivered():
+            return _delivered(program, local, view, message)
+        case Submitted():
+            return _submitted(program, local, view, message)
+        case Published():
+            reason = words.NOT_SUBMITTED if _awaits_answer(program, local, view) else words.PUBLISHED
+            return local, (Tell("loop", Reply(False, reason, message.copy)),)
+        case Heard():
+            return _heard(program, local, view, message)
+        case Settled():
+            return _settled(program, local, view, message)
+        case Cancel():
+            return _cancel(local, view)
+        case Timeout():
+            return _timeout(program, local, view, message)
+        case Release():
+            return _release(program, local, view)
+
+
+# --- going on by itself -------------------------------------------------------------------------------------
+
+
+def _go_on(program: Program, run: Run) -> Result:
+    """Start the run, route an ended node, or do a compute node."""
+    position = run.position
+    if position.status == "queued":
+        return _routed(program, start(program, run, _run_started(program, run)))
+    if position.phase == "ended":
+        return _routed(program, route(program, run))
+    node = program.nodes[position.node]
+    if isinstance(node, Agent):
+        return send_step(program, READY, node, run)
+    return _compute(program, node, run)
+
+
+def _run_started(program: Program, run: Run) -> Event:
+    snapshot = program.snapshot
+    payload: Payload = (
+        ("digest", snapshot.digest),
+        ("input", Json(run.input)),
+        ("revision", snapshot.revision),
+        ("workflow", snapshot.workflow),
+    )
+    return Event("run", "run_started", payload=payload)
+
+
+def _routed(program: Program, way: Route) -> Result:
+    """Commit where the run goes, then begin the node it goes to."""
+    commit = Commit(way.events)
+    if way.run.position.status in OVER:
+        return OVER_STATE, (commit,)
+    node = program.nodes[way.run.position.node]
+    if isinstance(node, Compute):
+        return READY, (commit,)
+    local, actions = send_step(program, READY, node, way.run)
+    return local, (commit, *actions)
+
+
+def _compute(program: Program, node: Compute, run: Run) -> Result:
+    try:
+        value = completion.as_json(node.value(Scope(program, run)))
+    except EvaluationError as error:
+        return READY, (Commit((_node_failed(node.id, "failed", str(error)),)),)
+    payload: Payload = (("durationMs", ELAPSED), ("outcome", "ok"), ("output", value))
+    return READY, (Commit((Event("node", "node_finished", node.id, CURRENT, payload),)),)
+
+
+# --- prompts ------------------------------------------------------------------------------------------------
+
+
+def send_step(program: Program, local: Engine, agent: Agent, run: Run) -> Result:
+    """The step's own prompt; a prompt that cannot be made fails the node before anything is sent."""
+    scope = Scope(program, run)
+    try:
+        limit = completion.limit_of(agent, scope)
+        text = agent.prompt(scope)
+        timeout_of(agent, scope)
+    except EvaluationError as error:
+        return READY, (Commit((_node_failed(agent.id, "failed", str(error)),)),)
+    whole = words.prompt(program, agent, str(text), limit)
+    return send(local, agent, run, Kind.STEP, whole, limit)
+
+
+def send_resume(program: Program, local: Engine, agent: Agent, run: Run) -> Result:
+    """One sentence that lets the model go on; it never repeats the prompt and starts no attempt."""
+    limit = completion.limit_of(agent, Scope(program, run))
+    return send(local, agent, run, Kind.RESUME, words.RESUME, limit)
+
+
+def send(local: Engine, agent: Agent, run: Run, kind: Kind, text: str, limit: int | None) -> Result:
+    """Hand a prompt to the loop, which delivers it when it is idle."""
+    question = Question(agent.id, visit(run, agent.id), kind.value, text, limit)
+    prompt = Prompt(StepRef(CURRENT, local.ordinal, agent.completion), question)
+    return local._replace(phase="sending", answer=None, cold=False), (Tell("loop", prompt),)
+
+
+def timeout_of(agent: Agent, scope: Scope) -> int | None:
+    """The wall-clock limit of an attempt. Raises EvaluationError when it is no positive whole number."""
+    if agent.timeout is None:
+        return None
+    value = agent.timeout(scope)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise EvaluationError(f"the timeout of {agent.id} is not a positive duration")
+    return value
+
+
+def _delivered(program: Program, local: Engine, view: View, message: Delivered) -> Result:
+    prompt = message.prompt
+    if local.phase != "sending" or not _names(prompt.step, local):
+        return local, ()
+    agent = _agent(program, view)
+    payload: Payload = (
+        ("completion", agent.completion),
+        ("kind", prompt.question.kind),
+        ("prompt", prompt.question.prompt),
+    )
+    sent = Event("node", "agent_prompt_sent", agent.id, CURRENT, payload)
+    timeout = timeout_of(agent, Scope(program, view.run))
+    timer = () if timeout is None else (Arm(timeout),)
+    return local._replace(phase="pending"), (Commit((sent,)), *timer)
+
+
+# --- what the model does ------------------------------------------------------------------------------------
+
+
+def _submitted(program: Program, local: Engine, view: View, message: Submitted) -> Result:
+    position = view.position
+    if position.status in OVER:
+        return local, (Tell("loop", Reply(False, words.NOTHING_AWAITED, message.copy)),)
+    if local.phase != "pending" or position.phase != "started":
+        return local, _refusal(position.node or None, words.NOTHING_AWAITED, message)
+    agent = _agent(program, view)
+    verdict = submission.judge(program, agent, Scope(program, view.run), message)
+    if isinstance(verdict, submission.Refusal):
+        return local, _refusal(agent.id, verdict.reason, message)
+    payload: Payload = (("durationMs", ELAPSED), ("outcome", "ok"), ("output", Json(verdict.text)))
+    finished = Event("node", "node_finished", agent.id, CURRENT, payload)
+    return local._replace(phase="accepted"), (
+        Commit((finished,)),
+        Disarm(),
+        Tell("loop", Reply(True, words.ACCEPTED, message.copy)),
+    )
+
+
+def _refusal(node: str | None, reason: str, message: Submitted) -> tuple[Action, ...]:
+    refused = Event("node", "submission_refused", node, message.attempt, (("reason", reason),))
+    return Commit((refused,)), Tell("loop", Reply(False, reason, message.copy))
+
+
+def _heard(program: Program, local: Engine, view: View, message: Heard) -> Result:
+    """A message of an assistant step: the one that its turn ends with counts, once the turn has settled."""
+    if local.phase != "pending" or not _names(message.step, local) or not message.own:
+        return local, ()
+    answer = Answer(message.text, message.stop, message.error)
+    if message.stop == "toolUse":
+        if "W05" in program.switches:
+            return finish(program, view, answer._replace(stop="stop"), ANSWER_ENTRY)
+        return local, ()
+    if message.point == "message_end":
+        if "W04" in program.switches:
+            return finish(program, view, answer, ANSWER_ENTRY)
+        return local, ()
+    return local._replace(answer=answer), ()
+
+
+def _settled(program: Program, local: Engine, view: View, message: Settled) -> Result:
+    """The agent run of a prompt is over; a run that is not this step's says nothing about it."""
+    if local.phase not in ("sending", "pending", "accepted", "ending"):
+        return local, ()
+    if message.step is None or not _names(message.step, local):
+        return local, ()
+    if local.phase == "ending":
+        return READY, ()
+    if message.why == "escape":
+        held = local._replace(phase="held")
+        return held, (Commit((Event("run", "run_paused"),)), Disarm())
+    if local.phase == "accepted":
+        return READY, ()
+    agent = _agent(program, view)
+    if agent.completion == "assistant":
+        return finish(program, view, local.answer, ANSWER_ENTRY)
+    return _settled_without_submission(program, local, agent, view, message)
+
+
+def _settled_without_submission(
+    program: Program, local: Engine, agent: Agent, view: View, message: Settled
+) -> Result:
+    if message.why == "aborted":
+        return READY, _failure(agent.id, "failed", words.ABORTED)
+    if local.nudges >= agent.nudges:
+        return READY, _failure(agent.id, "failed", words.not_submitted(local.nudges + 1))
+    local = local._replace(nudges=local.nudges + 1, ordinal=local.ordinal + 1)
+    return send(local, agent, view.run, Kind.REMINDER, words.reminder(program, agent), None)
+
+
+def finish(program: Program, view: View, answer: Answer | None, entry: Mark) -> Result:
+    """Judge the answer of an assistant step and commit how the node ended."""
+    agent = _agent(program, view)
+    verdict = completion.judge(agent, Scope(program, view.run), answer, entry)
+    if isinstance(verdict, completion.Rejected):
+        return READY, _failure(agent.id, "failed", verdict.error)
+    payload: Payload = (
+        ("conversation", (verdict.range)),
+        ("durationMs", ELAPSED),
+        ("outcome", "ok"),
+        ("output", completion.as_json(verdict.text)),
+        ("receipt", verdict.receipt),
+    )
+    finished = Event("node", "node_finished", agent.id, CURRENT, payload)
+    return READY, (Commit((finished,)), Disarm())
+
+
+# --- what people and the clock do ---------------------------------------------------------------------------
+
+
+def _cancel(local: Engine, view: View) -> Result:
+    """The run ends at once; its turn is aborted and a prompt that was not sent is withdrawn."""
+    position = view.position
+    if position.status in OVER:
+        return local, ()
+    events = [Event("run", "run_cancelled")]
+    if position.phase == "started":
+        events.insert(0, _node_failed(position.node, "cancelled", words.CANCELLED))
+    return OVER_STATE, (Commit(tuple(events)), Disarm(), Tell("loop", Abort(CURRENT)))
+
+
+def _timeout(program: Program, local: Engine, view: View, message: Timeout) -> Result:
+    """The attempt used up its time: the node ends so, and its turn is aborted."""
+    if local.phase != "pending" or message.attempt != CURRENT:
+        return local, ()
+    agent = _agent(program, view)
+    timeout = timeout_of(agent, Scope(program, view.run))
+    assert timeout is not None, "only a step with a limit has a timer"
+    failure = Commit((_node_failed(agent.id, "timed_out", words.timed_out(timeout)),))
+    return local._replace(phase="ending"), (failure, Disarm(), Tell("loop", Abort(CURRENT)))
+
+
+def _release(program: Program, local: Engine, view: View) -> Result:
+    """After an escape the run goes on where it stood, in the same attempt unless a crash took it."""
+    if local.phase != "held":
+        return local, ()
+    position = view.position
+    return local._replace(phase="recover"), (Commit((resumed(position),)),)
+
+
+def resumed(position: Position) -> Event:
+    """The event of a run that goes on."""
+    payload: Payload = (("replayedSteps", Mark("steps")), ("resumeAt", position.node))
+    return Event("run", "run_resumed", payload=payload)
+
+
+# --- small parts --------------------------------------------------------------------------------------------
+
+
+def _agent(program: Program, view: View) -> Agent:
+    node = program.nodes[view.position.node]
+    assert isinstance(node, Agent), "a turn belongs to an agent node"
+    return node
+
+
+def _awaits_answer(program: Program, local: Engine, view: View) -> bool:
+    return local.phase == "pending" and _agent(program, view).completion == "assistant"
+
+
+def _names(step: StepRef, local: Engine) -> bool:
+    """Whether a message of the loop belongs to the prompt that is out."""
+    return step.attempt == CURRENT and step.ordinal == local.ordinal
+
+
+def _node_failed(node: str, outcome: str, error: str) -> Event:
+    payload: Payload = (("durationMs", ELAPSED), ("error", error), ("outcome", outcome))
+    return Event("node", "node_failed", node, CURRENT, payload)
+
+
+def _failure(node: str, outcome: str, error: str) -> tuple[Action, ...]:
+    return Commit((_node_failed(node, outcome, error),)), Disarm()

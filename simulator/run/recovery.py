@@ -1,0 +1,74 @@
+"""What an engine does that finds a run in the store: adopt, resume or send, never do again what is done.
+
+Two transitions, so that a crash can fall between them: `boot` reads the store and says that the run goes on;
+`recover` reads the current branch of the session and decides about the step in flight.
+"""
+
+from __future__ import annotations
+
+from windtunnel.simulator.events import ANSWER_ENTRY, CURRENT, OLDER_ENTRY, Action, Commit, Event, Payload
+from windtunnel.simulator.run.engine import (
+    OVER_STATE,
+    READY,
+    Engine,
+    Result,
+    View,
+    finish,
+    resumed,
+    send_resume,
+    send_step,
+)
+from windtunnel.simulator.run.program import Agent, Program
+from windtunnel.simulator.run.state import OVER, fold
+
+
+def boot(program: Program, view: View) -> Result:
+    """The first look at the store."""
+    position = view.position
+    if position.status in OVER:
+        return OVER_STATE, ()
+    if position.status == "queued":
+        return READY, ()
+    if position.paused:
+        return Engine("held", cold=True), ()
+    return Engine("recover", cold=True), (Commit((resumed(position),)),)
+
+
+def recover(program: Program, local: Engine, view: View) -> Result:
+    """The step in flight, or the route that was not taken yet."""
+    position, branch = view.position, view.branch
+    assert branch is not None, "recovery reads the current branch"
+    if position.phase == "ended" and "W12" not in program.switches:
+        return READY, ()
+    node = program.nodes[position.node]
+    if not isinstance(node, Agent) or node.completion == "submit":
+        if local.cold or position.phase == "ended":
+            return _fresh_attempt(program, local, view)
+        assert isinstance(node, Agent), "a compute node is never held in flight"
+        return send_resume(program, _next(local), node, view.run)
+    answer, entry = branch.answer, ANSWER_ENTRY
+    if answer is None and "W02" in program.switches:
+        answer, entry = branch.older, OLDER_ENTRY
+    if answer is not None and "W01" not in program.switches:
+        return finish(program, view, answer, entry)
+    if branch.prompted:
+        return send_resume(program, _next(local), node, view.run)
+    return send_step(program, local, node, view.run)
+
+
+def _next(local: Engine) -> Engine:
+    """The prompt after the one that was out, so that nothing late is taken for its end."""
+    return local._replace(ordinal=local.ordinal + 1)
+
+
+def _fresh_attempt(program: Program, local: Engine, view: View) -> Result:
+    """The interrupted node runs again under a new attempt, in the same visit."""
+    node = program.nodes[view.position.node]
+    kind = "agent" if isinstance(node, Agent) else "compute"
+    payload: Payload = (("again", True), ("nodeType", kind))
+    started = Event("node", "node_started", node.id, CURRENT, payload)
+    commit: tuple[Action, ...] = (Commit((started,)),)
+    if not isinstance(node, Agent):
+        return READY, commit
+    after, actions = send_step(program, Engine(), node, fold(program, view.run, started))
+    return after, (*commit, *actions)

@@ -1,0 +1,97 @@
+"""Every sentence that the engine says: to the model in prompts and replies, to the person in errors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from windtunnel.compiler.typetext import words
+from windtunnel.simulator.run.program import Agent, Program
+
+ATTEMPT_TEXT: Final = "\ue000attempt\ue001"
+"""Stands in a prompt for the id of the attempt; the printed trace holds the id."""
+
+ASSISTANT_CONTRACT: Final = (
+    "Reply with a normal assistant message.\n"
+    "Do not call the workflow tool to complete this step.\n"
+    "Your visible reply becomes the workflow step output."
+)
+NOT_SUBMITTED: Final = "This step completes with a normal assistant response. Do not submit workflow output."
+NOTHING_AWAITED: Final = "No workflow step is awaiting output."
+STALE: Final = "This attempt of the step is over; its submissions are refused."
+ACCEPTED: Final = "Accepted. The workflow goes on."
+PUBLISHED: Final = "Published."
+
+RESUME: Final = "The workflow was interrupted during this step; please go on with it."
+
+NO_MESSAGE: Final = "The turn ended without a final message."
+BLANK: Final = "The final message has no visible text."
+ABORTED: Final = "The provider aborted the turn."
+CANCELLED: Final = "Cancelled."
+
+
+def prompt(program: Program, agent: Agent, text: str, max_chars: int | None) -> str:
+    """A step's prompt with its contract last."""
+    return f"{text}\n\n{_contract(program, agent, max_chars)}"
+
+
+def reminder(program: Program, agent: Agent) -> str:
+    """What a model is told that stopped without submitting."""
+    return f"The step {agent.id} still waits for its output.\n\n{_contract(program, agent, None)}"
+
+
+def _contract(program: Program, agent: Agent, max_chars: int | None) -> str:
+    if agent.completion == "assistant":
+        limit = "" if max_chars is None else f"\nKeep it under {max_chars} characters."
+        return ASSISTANT_CONTRACT + limit
+    assert agent.type is not None, "a submit agent has an output type"
+    call = f'{{"step": "{agent.id}", "attempt": "{ATTEMPT_TEXT}", "output": …}}'
+    return (
+        f"This is the step {agent.id} of the workflow {program.snapshot.workflow}, attempt {ATTEMPT_TEXT}.\n"
+        f"Finish it by calling the workflow tool once: submit {call}\n"
+        f"The output is {words(agent.type.type)}."
+    )
+
+
+def wrong_step(named: str, pending: str) -> str:
+    """A submission for a step that does not wait."""
+    return f"The step {named} is not awaiting output; {pending} is."
+
+
+def refused(problems: str) -> str:
+    """A submission that does not fit."""
+    return f"The output was refused: {problems}"
+
+
+def not_submitted(prompts: int) -> str:
+    """The error of a step that settled without a submission after every reminder."""
+    return f"The model settled {prompts} times without submitting the output of this step."
+
+
+def too_long(length: int, limit: int) -> str:
+    """The error of an answer over its limit."""
+    return f"The answer has {length} characters; the limit is {limit}."
+
+
+def stopped(reason: str) -> str:
+    """The error of an answer that stopped for no good reason."""
+    return f"The answer ended with the stop reason {reason}."
+
+
+def provider_failed(error: str) -> str:
+    """The error of a provider."""
+    return f"The provider failed: {error}"
+
+
+def timed_out(timeout_ms: int) -> str:
+    """The error of an attempt that used up its time."""
+    return f"Timed out after {timeout_ms} ms."
+
+
+def no_arm(subject: str) -> str:
+    """The error of a match that takes no arm."""
+    return f"No arm takes the value {subject}."
+
+
+def max_steps(limit: int) -> str:
+    """The error of a run that took too many steps."""
+    return f"The run reached maxSteps={limit}."

@@ -1,0 +1,504 @@
+"""Everything wired together: a state is a flat tuple of small numbers, a transition is one handler call.
+
+The host is one process with two handlers, loop and engine, and a queue between them that it drains before it looks at
+anything from outside, as a single-threaded host does. Handlers are memoised on (state, view, message); they see the
+store and the session log only through views. `options` lists what can happen next, the quiet one first: the host's
+queue, the loop, the engine, the stream, the provider's good behaviours, late messages, a release, the timer; then
+everything that costs a fault. A crash comes after each durable effect of an option and inside each append.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, NamedTuple, cast
+
+from pydantic import JsonValue
+
+from windtunnel.compiler.acceptance import Refused
+from windtunnel.compiler.canonical import canonical
+from windtunnel.simulator import invariants, network
+from windtunnel.simulator.budget import Budget, spend
+from windtunnel.simulator.chat import log as logs
+from windtunnel.simulator.chat.loop import Item, Loop, loop
+from windtunnel.simulator.clock import Timer
+from windtunnel.simulator.events import (
+    DURABLE,
+    Action,
+    Append,
+    Arm,
+    Ask,
+    Commit,
+    Disarm,
+    HangUp,
+    Repair,
+    Row,
+    Step,
+    Tell,
+    ToEngine,
+    ToLoop,
+)
+from windtunnel.simulator.invariants import Facts, Violation, Watch
+from windtunnel.simulator.moves import Draft, Host, Links, moves
+from windtunnel.simulator.network import CHAT, Inbox, Late, Provider, Wire
+from windtunnel.simulator.pool import Pool
+from windtunnel.simulator.providers import behaviour as providers
+from windtunnel.simulator.providers.behaviour import Behaviour, Kind, Menu, Request
+from windtunnel.simulator.run.engine import Engine, View, engine
+from windtunnel.simulator.run.program import Program
+from windtunnel.simulator.run.recovery import boot, recover
+from windtunnel.simulator.run.state import OVER, Run, Scope, question
+from windtunnel.simulator.store.memory import commit, created
+
+State = tuple[int, ...]
+"""(loop, engine, inbox, wire, provider, late, timer, log, store, budget, watch), each a number of its pool."""
+
+LOOP, ENGINE, INBOX, WIRE, PROVIDER, LATE, TIMER, LOG, STORE, BUDGET, WATCH = range(11)
+
+
+class Move(NamedTuple):
+    """A draft of `moves`, interned: `handler` gets `message`, the other fields are the links without it."""
+
+    kind: str
+    handler: str
+    message: int
+    inbox: int
+    wire: int
+    provider: int
+    late: int
+    timer: int
+    label: str
+
+
+class Cut(NamedTuple):
+    """Where a crash falls inside an outcome: after `done` actions, `rows` rows into the next, torn or not."""
+
+    done: int
+    rows: int = 0
+    torn: bool = False
+
+
+class Outcome(NamedTuple):
+    """What a handler call gave: the new local state, all actions, where a crash can fall, and the effects.
+
+    `message` is what was handled; `effects` are (code, number of the action) for what changes the world.
+    """
+
+    local: int
+    message: int
+    actions: tuple[Action, ...]
+    cuts: tuple[Cut, ...]
+    effects: tuple[tuple[int, int], ...]
+
+
+class Option(NamedTuple):
+    """A way on: the next state, what it broke, and how it came about."""
+
+    state: State
+    violations: tuple[Violation, ...]
+    move: Move
+    cut: Cut | None
+    outcome: int
+
+
+class InputRefused(ValueError):
+    """The input of the run does not fit the workflow; the message says where."""
+
+
+class World:
+    """One workflow with one input and one provider.
+
+    Raises InputRefused when the input does not fit.
+    """
+
+    def __init__(
+        self, program: Program, provider: providers.Provider, input: JsonValue, *, start: Budget
+    ) -> None:
+        verdict = program.accepts.accept(input)
+        if isinstance(verdict, Refused):
+            raise InputRefused(str(verdict))
+        self.program = program
+        self.provider = provider
+        self.input = verdict.value
+        self.facts = Facts(program.snapshot)
+        self.loops: Pool[Loop] = Pool()
+        self.engines: Pool[Engine] = Pool()
+        self.inboxes: Pool[Inbox] = Pool()
+        self.wires: Pool[Wire] = Pool()
+        self.calls: Pool[Provider] = Pool()
+        self.lates: Pool[Late] = Pool()
+        self.timers: Pool[Timer | None] = Pool()
+        self.logs: Pool[logs.Log] = Pool()
+        self.stores: Pool[Run] = Pool()
+        self.budgets: Pool[Budget] = Pool()
+        self.watches: Pool[Watch] = Pool()
+        self.messages: Pool[ToLoop | ToEngine | Item | Behaviour] = Pool()
+        self.views: Pool[View | logs.Conversation] = Pool()
+        self.pieces: Pool[Action] = Pool()
+        self.outcomes: list[Outcome] = []
+        self.tested: Counter[str] = Counter()
+        self.gaps: dict[str, str] = {}
+        self._called: dict[tuple[str, int, int, int], int] = {}
+        self._moves: dict[tuple[int, ...], tuple[Move, ...]] = {}
+        self._open_calls: set[int] = set()
+        self._menus: dict[tuple[int, int], Menu] = {}
+        self._conversations: dict[int, int] = {}
+        self._narrow: dict[int, int] = {}
+        self._wide: dict[tuple[int, int], int] = {}
+        self._gates: dict[int, bool] = {}
+        self._pushed: dict[tuple[int, int], int] = {}
+        self._asked: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._appended: dict[tuple[int, int], int] = {}
+        self._committed: dict[tuple[int, int], tuple[int, bool]] = {}
+        self._aged: dict[int, int] = {}
+        self._spent: dict[tuple[int, str], int] = {}
+        self._seen: dict[tuple[int, int, int, int], tuple[int, tuple[Violation, ...]]] = {}
+        self._step = self.messages.id(Step())
+        self._down = (
+            self.loops.id(Loop()),
+            self.engines.id(Engine()),
+            self.inboxes.id(()),
+            self.wires.id(()),
+            self.calls.id(network.NO_CALL),
+            self.lates.id(()),
+            self.timers.id(None),
+        )
+        self.start: State = (
+            *self._down,
+            self.logs.id(logs.NEW),
+            self.stores.id(created(canonical(self.input))),
+            self.budgets.id(start),
+            self.watches.id(Watch()),
+        )
+
+    # --- what can happen ------------------------------------------------------------------------------------
+
+    def options(self, state: State) -> list[Option]:
+        """Every way on, the quiet ones first; empty when nothing happens by itself and nothing may go wrong."""
+        found: list[Option] = []
+        crashes: list[Option] = []
+        budget = state[BUDGET]
+        crash_budget = self._spend(budget, "crash")
+        for move in self.moves(state):
+            left = budget if not move.kind else self._spend(budget, move.kind)
+            if left < 0:
+                continue
+            outcome_id = self._call(move, state)
+            found.append(self._apply(state, move, outcome_id, left))
+            crash_left = crash_budget if left == budget else self._spend(left, "crash")
+            if crash_left >= 0:
+                for at in range(len(self.outcomes[outcome_id].cuts)):
+                    crashes.append(self._crash(state, move, outcome_id, at, crash_left))
+        return found + crashes
+
+    def moves(self, state: State) -> tuple[Move, ...]:
+        """Everything enabled, whatever the budget."""
+        provider, store = state[PROVIDER], state[STORE]
+        # What a provider may do depends on what the node reads, too.
+        read = self._narrow_view(store) if provider in self._open_calls else -1
+        key = (*state[:LOG], read, self._gate(store))
+        found = self._moves.get(key)
+        if found is None:
+            found = self._moves[key] = self._draft(state)
+        return found
+
+    def _draft(self, state: State) -> tuple[Move, ...]:
+        links = Links(
+            self.inboxes.values[state[INBOX]],
+            self.wires.values[state[WIRE]],
+            self.calls.values[state[PROVIDER]],
+            self.lates.values[state[LATE]],
+            self.timers.values[state[TIMER]],
+        )
+        host = Host(self.loops.values[state[LOOP]], self.engines.values[state[ENGINE]], self.over(state))
+        menu = self._menu(links.provider, state) if links.provider.asked else None
+        return tuple(self._intern(draft) for draft in moves(host, links, menu))
+
+    def _intern(self, draft: Draft) -> Move:
+        links = draft.links
+        return Move(
+            draft.kind,
+            draft.handler,
+            self.messages.id(draft.message),
+            self.inboxes.id(links.inbox),
+            self.wires.id(links.wire),
+            self.calls.id(links.provider),
+            self.lates.id(links.late),
+            self.timers.id(links.timer),
+            draft.label,
+        )
+
+    def _menu(self, call: Provider, state: State) -> Menu:
+        """What the provider may do with the question that is asked."""
+        asked = call.question
+        if asked is None:
+            return Menu((CHAT,))
+        view = self._narrow_view(state[STORE])
+        key = (self.calls.id(call), view)
+        found = self._menus.get(key)
+        if found is None:
+            read = self.views.values[view]
+            assert isinstance(read, View), "the narrow view is the engine's"
+            scope = Scope(self.program, read.run)
+            request = Request(asked.node, asked.visit, Kind(asked.kind), asked.prompt, asked.max_chars, scope)
+            found = self._menus[key] = self.provider.menu(request)
+            if found.gap is not None:
+                self.gaps.setdefault(asked.node, found.gap)
+        return found
+
+    def waits_for_value(self, state: State) -> bool:
+        """Whether the provider is asked and nothing good could be made for it: a gap of ours, not of the run."""
+        call = self.calls.values[state[PROVIDER]]
+        return call.asked and not self._menu(call, state).quiet
+
+    def over(self, state: State) -> bool:
+        """Whether the run has ended."""
+        return self.stores.values[state[STORE]].position.status in OVER
+
+    # --- one handler call -----------------------------------------------------------------------------------
+
+    def _call(self, move: Move, state: State) -> int:
+        """The number of the outcome; each distinct (handler, state, view, message) is computed once."""
+        handler, message = move.handler, move.message
+        if handler == "loop":
+            local, view = state[LOOP], self._conversation(state[LOG])
+        elif handler == "engine":
+            local = state[ENGINE]
+            view = self._engine_view(local, message, state)
+        else:
+            local, view = 0, 0
+        key = (handler, local, view, message)
+        found = self._called.get(key)
+        if found is None:
+            found = self._called[key] = len(self.outcomes)
+            self.outcomes.append(self._run(handler, local, view, message))
+        return found
+
+    def _run(self, handler: str, local: int, view: int, message: int) -> Outcome:
+        event = self.messages.values[message]
+        if handler == "provider":
+            return Outcome(0, message, (), (), ())
+        read = self.views.values[view]
+        if handler == "loop":
+            assert isinstance(read, logs.Conversation), "the loop reads the conversation"
+            after, actions = loop(self.loops.values[local], read, cast("ToLoop | Item", event))
+            return self._outcome(self.loops.id(after), message, actions)
+        assert isinstance(read, View), "the engine reads its own view"
+        state = self.engines.values[local]
+        if isinstance(event, Step) and state.phase == "down":
+            result = boot(self.program, read)
+        elif isinstance(event, Step) and state.phase == "recover":
+            result = recover(self.program, state, read)
+        else:
+            result = engine(self.program, state, read, cast(ToEngine, event))
+        return self._outcome(self.engines.id(result[0]), message, result[1])
+
+    def _outcome(self, local: int, message: int, actions: tuple[Action, ...]) -> Outcome:
+        cuts: list[Cut] = []
+        effects: list[tuple[int, int]] = []
+        for at, action in enumerate(actions):
+            code = _CODES.get(type(action))
+            if code is not None:
+                effects.append((code, self.pieces.id(action)))
+            if isinstance(action, Append):
+                cuts += [Cut(at, rows, True) for rows in range(len(action.rows))]
+            if isinstance(action, DURABLE):
+                cuts.append(Cut(at + 1))
+        return Outcome(local, message, actions, tuple(cuts), tuple(effects))
+
+    # --- its effects ----------------------------------------------------------------------------------------
+
+    def _apply(self, state: State, move: Move, number: int, budget: int) -> Option:
+        inbox, wire, provider, late, timer = move[3:8]
+        outcome = self.outcomes[number]
+        log, store = state[LOG], state[STORE]
+        for code, piece in outcome.effects:
+            if code == _TELL:
+                inbox = self._push(inbox, piece)
+            elif code == _COMMIT:
+                store, ages = self._commit(store, piece)
+                if ages:
+                    log, late = self._age(log), self._age_late(late)
+            elif code == _APPEND:
+                log = self._append(log, piece)
+            elif code == _ASK:
+                provider, wire = self._ask(provider, wire, piece)
+            elif code == _HANG:
+                provider, wire = self._down[PROVIDER], self._down[WIRE]
+            elif code == _ARM:
+                timer = self._armed(piece)
+            elif code == _DISARM:
+                timer = self._down[TIMER]
+            else:
+                log = self._repair(log)
+        watch, violations = self._watch(state[WATCH], number, -1, store)
+        if move.handler == "loop":
+            locals_ = (outcome.local, state[ENGINE])
+        elif move.handler == "engine":
+            locals_ = (state[LOOP], outcome.local)
+        else:
+            locals_ = (state[LOOP], state[ENGINE])
+        after = (*locals_, inbox, wire, provider, late, timer, log, store, budget, watch)
+        return Option(after, violations, move, None, number)
+
+    def _crash(self, state: State, move: Move, number: int, at: int, budget: int) -> Option:
+        """The state after a crash at one cut of an outcome: what is durable, and nothing else."""
+        log, store = state[LOG], state[STORE]
+        cut = self.outcomes[number].cuts[at]
+        actions = self.outcomes[number].actions
+        for action in actions[: cut.done]:
+            if isinstance(action, Commit):
+                store, ages = self._commit(store, self.pieces.id(action))
+                log = self._age(log) if ages else log
+            elif isinstance(action, Append):
+                log = self._append(log, self.pieces.id(action))
+            elif isinstance(action, Repair):
+                log = self._repair(log)
+        if cut.torn:
+            log = self._tear(log, self.pieces.id(actions[cut.done]), cut.rows)
+        watch, violations = self._watch(state[WATCH], number, at, store)
+        return Option((*self._down, log, store, budget, watch), violations, move, cut, number)
+
+    def _watch(self, watch: int, number: int, cut: int, store: int) -> tuple[int, tuple[Violation, ...]]:
+        """The watcher after an outcome, or after what a crash (`cut` ≥ 0) left of it."""
+        key = (watch, number, cut, store)
+        found = self._seen.get(key)
+        if found is None:
+            outcome = self.outcomes[number]
+            actions = outcome.actions if cut < 0 else _until(outcome.actions, outcome.cuts[cut])
+            position = invariants.Position(*self.stores.values[store].position)
+            received = self.messages.values[outcome.message]
+            seen = invariants.observe(self.facts, self.watches.values[watch], received, actions, position)
+            after = seen.watch if cut < 0 else invariants.crashed(seen.watch)
+            self.tested.update(seen.tested)
+            found = self._seen[key] = (self.watches.id(after), seen.violations)
+        return found
+
+    def _push(self, inbox: int, piece: int) -> int:
+        key = (inbox, piece)
+        found = self._pushed.get(key)
+        if found is None:
+            told = cast(Tell, self.pieces.values[piece])
+            found = self._pushed[key] = self.inboxes.id((*self.inboxes.values[inbox], told))
+        return found
+
+    def _ask(self, provider: int, wire: int, piece: int) -> tuple[int, int]:
+        key = (provider, wire, piece)
+        found = self._asked.get(key)
+        if found is None:
+            ask = cast(Ask, self.pieces.values[piece])
+            call, items = network.ask(self.calls.values[provider], self.wires.values[wire], ask)
+            found = self._asked[key] = (self.calls.id(call), self.wires.id(items))
+            if call.asked and call.question is not None:
+                self._open_calls.add(found[0])
+        return found
+
+    def _armed(self, piece: int) -> int:
+        return self.timers.id(Timer(cast(Arm, self.pieces.values[piece]).timeout_ms))
+
+    # --- what is durable ------------------------------------------------------------------------------------
+
+    def _commit(self, store: int, piece: int) -> tuple[int, bool]:
+        """The store after a transaction, and whether a new attempt began in it."""
+        key = (store, piece)
+        found = self._committed.get(key)
+        if found is None:
+            events = cast(Commit, self.pieces.values[piece]).events
+            after = commit(self.program, self.stores.values[store], events)
+            ages = any(event.type == "node_started" for event in events)
+            found = self._committed[key] = (self.stores.id(after), ages)
+        return found
+
+    def _append(self, log: int, piece: int) -> int:
+        key = (log, piece)
+        found = self._appended.get(key)
+        if found is None:
+            found = self._appended[key] = self._rows(log, cast(Append, self.pieces.values[piece]).rows)
+        return found
+
+    def _rows(self, log: int, rows: tuple[Row, ...]) -> int:
+        value = self.logs.values[log]
+        for row in rows:
+            value = logs.append(value, row)
+        return self.logs.id(value)
+
+    def _tear(self, log: int, piece: int, rows: int) -> int:
+        whole = self._rows(log, cast(Append, self.pieces.values[piece]).rows[:rows])
+        return self.logs.id(logs.tear(self.logs.values[whole]))
+
+    def _repair(self, log: int) -> int:
+        return self.logs.id(logs.repair(self.logs.values[log]))
+
+    def _age(self, log: int) -> int:
+        found = self._aged.get(log)
+        if found is None:
+            aged = logs.age(self.logs.values[log], self.program.revisited)
+            found = self._aged[log] = self.logs.id(aged)
+        return found
+
+    def _age_late(self, late: int) -> int:
+        return self.lates.id(network.age_late(self.lates.values[late])) if late != self._down[LATE] else late
+
+    # --- views ----------------------------------------------------------------------------------------------
+
+    def _conversation(self, log: int) -> int:
+        found = self._conversations.get(log)
+        if found is None:
+            found = self._conversations[log] = self.views.id(logs.conversation(self.logs.values[log]))
+        return found
+
+    def _engine_view(self, local: int, message: int, state: State) -> int:
+        """The narrowest view for a message: only a step by itself reads the whole run, only recovery the branch."""
+        if message != self._step:
+            return self._narrow_view(state[STORE])
+        branch = state[LOG] if self.engines.values[local].phase == "recover" else -1
+        key = (state[STORE], branch)
+        found = self._wide.get(key)
+        if found is None:
+            run = self.stores.values[state[STORE]]
+            seen = None if branch < 0 else logs.branch(self.logs.values[branch], run.position.node)
+            found = self._wide[key] = self.views.id(View(run.position, run, seen))
+        return found
+
+    def _narrow_view(self, store: int) -> int:
+        found = self._narrow.get(store)
+        if found is None:
+            run = self.stores.values[store]
+            view = View(run.position, question(self.program, run))
+            found = self._narrow[store] = self.views.id(view)
+        return found
+
+    def _gate(self, store: int) -> bool:
+        found = self._gates.get(store)
+        if found is None:
+            found = self._gates[store] = self.stores.values[store].position.status in OVER
+        return found
+
+    def _spend(self, budget: int, kind: str) -> int:
+        """The budget after one fault of the kind, -1 if it cannot be afforded."""
+        key = (budget, kind)
+        found = self._spent.get(key)
+        if found is None:
+            left = spend(self.budgets.values[budget], kind)
+            found = self._spent[key] = -1 if left is None else self.budgets.id(left)
+        return found
+
+
+def _until(actions: tuple[Action, ...], cut: Cut) -> tuple[Action, ...]:
+    """What had happened when the crash fell."""
+    done = actions[: cut.done]
+    if cut.torn and cut.rows:
+        return (*done, Append(cast(Append, actions[cut.done]).rows[: cut.rows]))
+    return done
+
+
+_TELL, _ASK, _HANG, _ARM, _DISARM, _APPEND, _COMMIT, _REPAIR = range(8)
+_CODES: Final[dict[type, int]] = {
+    Tell: _TELL,
+    Ask: _ASK,
+    HangUp: _HANG,
+    Arm: _ARM,
+    Disarm: _DISARM,
+    Append: _APPEND,
+    Commit: _COMMIT,
+    Repair: _REPAIR,
+}
