@@ -12,7 +12,15 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import JsonValue
-from pydantic_core import CoreSchema, ErrorDetails, SchemaError, SchemaValidator, ValidationError, core_schema
+from pydantic_core import (
+    CoreSchema,
+    ErrorDetails,
+    PydanticCustomError,
+    SchemaError,
+    SchemaValidator,
+    ValidationError,
+    core_schema,
+)
 
 from windtunnel.compiler.canonical import MAX_WHOLE, CanonicalError, canonical, normal_number, normalise
 from windtunnel.compiler.snapshot import (
@@ -171,7 +179,7 @@ def _schema(type_: TypeModel) -> CoreSchema:
                 return core_schema.any_schema()
             return core_schema.no_info_plain_validator_function(_json_within(type_.max))
         case LiteralValueType():
-            return core_schema.literal_schema([type_.value])
+            return _literal_schema(type_.value)
         case ListTypeModel():
             return core_schema.list_schema(
                 _schema(type_.item), strict=True, min_length=type_.min, max_length=type_.max
@@ -190,6 +198,19 @@ def _schema(type_: TypeModel) -> CoreSchema:
             return _union_schema(type_)
         case RefType():
             return core_schema.definition_reference_schema(type_.name)
+
+
+def _literal_schema(literal: str | int | float | bool) -> CoreSchema:
+    if isinstance(literal, str):
+        return core_schema.literal_schema([literal])
+
+    def check(value: Any) -> Any:
+        # To Python `True == 1`; to JSON they differ.
+        if isinstance(value, bool) is isinstance(literal, bool) and value == literal:
+            return value
+        raise PydanticCustomError("literal_error", "another literal")
+
+    return core_schema.no_info_plain_validator_function(check)
 
 
 def _json_within(limit: int) -> Callable[[Any], Any]:
@@ -424,7 +445,9 @@ def _message(kind: str, value: Any, context: Mapping[str, Any], type_: TypeModel
         return f"has {_count(len(value), unit)}; expected {words(type_)}"
     if kind in ("greater_than_equal", "less_than_equal", "literal_error"):
         return f"expected {words(type_)}, got {_shown(value)}"
-    return f"expected {words(type_)}, got {_kind(value)}"
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    wants_number = isinstance(type_, (IntType, NumberType))
+    return f"expected {words(type_)}, got {_shown(value) if is_number and wants_number else _kind(value)}"
 
 
 def _count(number: int, unit: str) -> str:

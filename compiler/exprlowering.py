@@ -56,7 +56,7 @@ class Wholeness(Protocol):
     """What lowering asks of the types of expressions."""
 
     def is_whole(self, expr: Expr) -> bool:
-        """Whether every value of the expression is a whole number."""
+        """Whether every value of the expression is a whole number or a duration, null aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +255,17 @@ class ExpressionLowering:
             sides = [*(left[1:] if left[0] == operator else [left])]
             sides += right[1:] if right[0] == operator else [right]
             return fold([operator, *sides])
-        if operator == "/" and self.types.is_whole(expr.left) and self.types.is_whole(expr.right):
+        if operator == "/" and self.types.is_whole(expr):
             operator = "//"
+        if operator == "*" and self.types.is_whole(expr) and not self._both_whole(expr):
+            # A share of a duration is a duration again, in whole milliseconds.
+            return fold(["call", "round", fold(["op", operator, left, right])])
         if left[0] == "op" and left[1] == operator:
             return [*left, right]
         return fold(["op", operator, left, right])
+
+    def _both_whole(self, expr: Binary) -> bool:
+        return self.types.is_whole(expr.left) and self.types.is_whole(expr.right)
 
     def _if(self, expr: If, names: Names) -> Lowered:
         arms: list[Lowered] = []

@@ -52,7 +52,7 @@ class Facts(Protocol):
         """The shape of what each exit gives, declared or inferred."""
 
     def is_whole(self, workflow: WorkflowId, expr: Expr) -> bool:
-        """Whether every value of the expression is a whole number."""
+        """Whether every value of the expression is a whole number or a duration, null aside."""
 
 
 def lower(program: Program, root: WorkflowId, facts: Facts) -> Snapshot | tuple[Diagnostic, ...]:
