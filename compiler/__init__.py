@@ -4,6 +4,14 @@ Reading order; each file imports only files above it:
 
 expression    the stored form of expressions
 snapshot      the compiled workflow as pydantic models
+canonical     canonical JSON and the digests made of it
+typetext      a type in words, as JSON, as JSON Schema
+acceptance    a type at work: it accepts a value or says what is wrong where
+values        equality, order, text and arithmetic of JSON values
+functions     the functions of the language
+reading       what an expression reads of a run
+evaluator     expressions on values
+contract      the words that tell a model how to finish
 types          shapes: what a type means, as data
 patterns       the patterns of text types, in linear time
 unions         what includes what, unions in normal form
@@ -18,4 +26,12 @@ modules        every file that a root needs, read once
 resolver       every name to its declaration
 graph          nodes and arrows of one workflow
 routing        edge lines to the graph
+plan           every workflow where it is mounted
+typelowering   shapes to stored types
+exprlowering   expressions to their stored form
+edgelowering   routes to stored edges
+nodelowering   one node to its stored form
+digests        shape, behaviour and presentation
+lowering       a checked workflow to its snapshot
+snapshotfile   snapshots written, and read with care
 """
