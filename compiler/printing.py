@@ -1,7 +1,8 @@
 """An expression in the list form of `expression`, written in the syntax of the language.
 
-Made for messages, pictures and diffs: names stand as the workflow at `scope` would write them, and what the list form
-no longer knows (which template was called, whether a whole number was a duration) is written in the nearest way.
+Made for messages, pictures and diffs: names stand as the workflow at `scope` would write them, and what
+the list form no longer knows (which template was called, whether a whole number was a duration) is written
+in the nearest way.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _IF, _OR, _AND, _NOT, _COMPARE, _ELSE, _SUM, _PRODUCT, _PREFIX, _POSTFIX = range
 _OPERATORS: Final = {
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">=", "in"), _COMPARE),
     **dict.fromkeys(("+", "-"), _SUM),
-    **dict.fromkeys(("*", "/", "%"), _PRODUCT),
+    **dict.fromkeys(("*", "/", "//", "%"), _PRODUCT),
 }
 _UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000))
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -103,12 +104,15 @@ def _form(expression: list[JsonValue], place: _Place, depth: int) -> tuple[int, 
 
 
 def _split(expression: list[JsonValue]) -> tuple[str, int, JsonValue, JsonValue]:
-    """Operator, level and sides of a binary form."""
+    """Operator, level and sides of a binary form; of a chain, its last side and all before it."""
+    least = 4 if expression[0] == "op" else 3
+    left = expression[:-1] if len(expression) > least else expression[-2]
     if expression[0] == "op":
         operator = str(expression[1])
-        return operator, _OPERATORS[operator], expression[2], expression[3]
+        # Division of whole numbers is stored under a name of its own and written like any other.
+        return operator.replace("//", "/"), _OPERATORS[operator], left, expression[-1]
     level = {"and": _AND, "or": _OR, "??": _ELSE}[str(expression[0])]
-    return str(expression[0]), level, expression[1], expression[2]
+    return str(expression[0]), level, left, expression[-1]
 
 
 def _binary(expression: list[JsonValue], place: _Place, depth: int) -> tuple[int, str]:
@@ -157,7 +161,7 @@ def _is_constant(expression: JsonValue) -> bool:
     return isinstance(expression, list) and expression[0] == "const"
 
 
-# --- one writer for each form -------------------------------------------------------------------------------------
+# --- one writer for each form ---------------------------------------------------------------------------------
 
 _Writer = Callable[[list[JsonValue], _Place, int], tuple[int, str]]
 
@@ -251,8 +255,9 @@ def _if(e: list[JsonValue], place: _Place, depth: int) -> tuple[int, str]:
     steps: list[str] = []
     rest: JsonValue = e
     while isinstance(rest, list) and rest[0] == "if":
-        steps.append(f"if {_write(rest[1], place, _IF, depth)} then {_write(rest[2], place, _IF, depth)}")
-        rest = rest[3]
+        for condition, value in zip(rest[1:-1:2], rest[2:-1:2], strict=True):
+            steps.append(f"if {_write(condition, place, _IF, depth)} then {_write(value, place, _IF, depth)}")
+        rest = rest[-1]
     return _IF, " else ".join([*steps, _write(rest, place, _IF, depth)])
 
 

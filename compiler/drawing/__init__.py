@@ -40,8 +40,8 @@ def draw(
 ) -> str | bytes:
     """The picture of a snapshot: text, or bytes for PNG.
 
-    `expand` is how many levels of includes are shown (1 folds all of them, `"all"` opens all). Raises DrawingError
-    (in `picture`) with a sentence for the user where the picture cannot be made as asked.
+    `expand` is how many levels of includes are shown (1 folds all of them, `"all"` opens all). Raises
+    DrawingError (in `picture`) with a sentence for the user where the picture cannot be made as asked.
     """
     from windtunnel.compiler.drawing.scene import scene_of
     from windtunnel.compiler.drawing.sketch import picture_of

@@ -10,7 +10,7 @@ from windtunnel.compiler.drawing.layout import Cell, Point
 from windtunnel.compiler.drawing.lettering import fit, width, wrap
 from windtunnel.compiler.drawing.picture import Arrow, Box
 from windtunnel.compiler.drawing.shapes import Disc, Rect, Shape, Stroke, Words
-from windtunnel.compiler.drawing.style import DASHES
+from windtunnel.compiler.drawing.style import DASHES, WIDTHS
 
 NAME_SIZE = 13.0
 SMALL_SIZE = 10.5
@@ -36,7 +36,7 @@ class Card:
     caption: tuple[str, ...]
     marker: str | None
     facts: tuple[str, ...]
-    stubs: tuple[str, ...]
+    stubs: tuple[tuple[str, Arrow], ...]
     ports: tuple[tuple[float, float], ...]
 
     def cell(self) -> Cell:
@@ -58,14 +58,12 @@ def card_of(box: Box, stubs: Sequence[Arrow], names: dict[str, str]) -> Card:
     caption = wrap(box.caption, SMALL_SIZE, room, 2) if box.caption else ()
     marker = None if box.marker is None else fit(box.marker, SMALL_SIZE, room - 18)
     facts = tuple(fit(fact, SMALL_SIZE, room) for fact in box.facts[:MAX_FACTS])
-    written = tuple(
-        fit(f"{' '.join(stub.label)} → {names[stub.target]}", SMALL_SIZE, room - 20) for stub in stubs
-    )
+    written = tuple((_stub_text(stub, names, room - 20), stub) for stub in stubs)
     ports = [min(width(port.name, SMALL_SIZE) + 14, MAX_PORT_WIDTH) for port in box.ports]
     inner = max(
         [width(name, NAME_SIZE, bold=True) + SIZE + 6]
         + [width(line, SMALL_SIZE) for line in (*caption, *facts)]
-        + [width(line, SMALL_SIZE) + 20 for line in written]
+        + [width(line, SMALL_SIZE) + 20 for line, _stub in written]
         + [width(marker, SMALL_SIZE) + 18 if marker else 0]
     )
     wide = max(MIN_WIDTH, inner + 2 * PAD, sum(ports) + 8 * (len(ports) + 1))
@@ -106,14 +104,26 @@ def shapes_of(card: Card, corner: Point) -> tuple[Shape, ...]:
     for line in card.facts:
         shapes.append(Words(x + PAD, base, line, SMALL_SIZE))
         base += LINE
-    for line in card.stubs:
-        dash = (Point(x + PAD, base - 3.5), Point(x + PAD + 15, base - 3.5))
-        shapes += [
-            Stroke(dash, "flow.failure", 1.4, DASHES["failure"][:1] + (3,)),
-            Words(x + PAD + 20, base, line, SMALL_SIZE, "flow.failure"),
-        ]
-        base += LINE
     return (*shapes, *_ports(card, corner))
+
+
+def stub_shapes(card: Card, corner: Point) -> tuple[tuple[Arrow, tuple[Shape, ...]], ...]:
+    """The lines for the arrows that are written, with a piece of their line style."""
+    x = corner.x + PAD
+    lines_above = len(card.caption) + (card.marker is not None) + len(card.facts)
+    base = corner.y + 7 + SIZE + LINE * (1 + lines_above)
+    made: list[tuple[Arrow, tuple[Shape, ...]]] = []
+    for number, (text, arrow) in enumerate(card.stubs):
+        at = base + number * LINE
+        role = f"flow.{arrow.flow}"
+        piece = Stroke((Point(x, at - 3.5), Point(x + 16, at - 3.5)), role, WIDTHS[arrow.flow], DASHES[arrow.flow])
+        made.append((arrow, (piece, Words(x + 20, at, text, SMALL_SIZE, role))))
+    return tuple(made)
+
+
+def _stub_text(stub: Arrow, names: dict[str, str], room: float) -> str:
+    way = (f".{stub.port}",) if stub.port else ()
+    return fit(" ".join((*way, *stub.label, "→", names[stub.target])), SMALL_SIZE, room)
 
 
 def _frame(card: Card, corner: Point) -> tuple[Shape, ...]:

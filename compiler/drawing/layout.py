@@ -1,8 +1,9 @@
 """Where everything goes: each sheet is laid out on its own by the layout engine, inner ones first.
 
-The engine gets sizes and arrows and no text at all, so nothing in a label can break it and no font of the machine
-matters. An open include is one large box for its parent: its exits are ports of that box. This keeps the work in
-proportion to the sheets; a picture that would take minutes is refused beforehand, and the engine has a time limit.
+The engine gets sizes and arrows and no text at all, so nothing in a label can break it and no font of the
+machine matters. An open include is one large box for its parent: its exits are ports of that box. This
+keeps the work in proportion to the sheets; a picture that would take minutes is refused beforehand, and
+the engine has a time limit.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class Wire:
     target: int
     label: tuple[float, float] | None
     weight: int
+    back: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ def _dot(task: Task) -> str:
             lines.append(f"{{ rank={rank}; {'; '.join(names)} }}")
     for number, wire in enumerate(task.wires):
         port = "" if wire.port is None else f":p{wire.port}:s"
-        entry = ":n" if task.cells[wire.target].entry is None else ":in:n"
+        entry = ":in:n" if task.cells[wire.target].entry is not None else "" if wire.back else ":n"
         ends = f"n{wire.source}{port} -> n{wire.target}{entry}"
         attributes = f"id={number} weight={wire.weight}"
         if wire.label is not None:
@@ -214,7 +216,7 @@ def _row(ports: Sequence[tuple[str, float, float]], width: float, height: int) -
     """A row with named cells at their places and nothing between them."""
     cells: list[str] = []
     at = 0.0
-    for name, centre, wide in ports:
+    for name, centre, wide in sorted(ports, key=lambda port: port[1]):
         cells.append(_gap(centre - wide / 2 - at, height))
         cells.append(f'<TD PORT="{name}" FIXEDSIZE="TRUE" WIDTH="{wide:.0f}" HEIGHT="{height}"></TD>')
         at = centre + wide / 2

@@ -1,7 +1,7 @@
 """Texts as they are drawn: cleaned, measured with one fixed table, cut to a width.
 
-The widths are those of Helvetica and the fonts made to fit it, so a picture does not depend on the fonts of the
-machine that draws it. Other scripts get a fair guess.
+The widths are those of Helvetica and the fonts made to fit it, so a picture does not depend on the fonts
+of the machine that draws it. Other scripts get a fair guess.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The picture before it has places: sheets of boxes and arrows, one sheet for each workflow that is shown.
 
-A sheet is one workflow at its mount path. An include is one box of its parent's sheet with a port for each exit; when
-it is open its own sheet is drawn inside that box. So arrows never cross the border of a sheet, each sheet can be laid
-out on its own, and the arrows of a sheet are exactly the edges that its workflow writes.
+A sheet is one workflow at its mount path. An include is one box of its parent's sheet with a port for each
+exit; when it is open its own sheet is drawn inside that box. So arrows never cross the border of a sheet,
+each sheet can be laid out on its own, and the arrows of a sheet are exactly the edges that its workflow
+writes.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class Box:
 class Arrow:
     """One drawn arrow. `keys` are those of the snapshot's arms: several when a failure and a timeout go one way.
 
-    `port` is the way out of the source; `label` has one entry a line. One that is `written` is not drawn as a line
-    but stands in its source's box: many failure routes to one place would hide everything else.
+    `port` is the way out of the source; `label` has one entry a line. One that is `written` is not drawn
+    as a line but stands in its source's box: many failure routes to one place would hide everything else.
     """
 
     keys: tuple[str, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 
-from windtunnel.compiler.drawing.cards import EXIT_HEIGHT, NAME_SIZE, SMALL_SIZE, Card, card_of, shapes_of
+from windtunnel.compiler.drawing.cards import EXIT_HEIGHT, NAME_SIZE, SMALL_SIZE, Card, card_of, shapes_of, stub_shapes
 from windtunnel.compiler.drawing.icons import SIZE, icon, speech
 from windtunnel.compiler.drawing.layout import Cell, Engine, Placed, Point, Task, Wire, lay_out
 from windtunnel.compiler.drawing.lettering import clean, fit, whole, width
@@ -77,7 +77,7 @@ Prepared = tuple[tuple[Card, ...], tuple[Arrow, ...], tuple[tuple[str, ...], ...
 
 
 def _prepared(sheet: Sheet, laid: Mapping[str, Laid]) -> Prepared:
-    names = {box.id: box.name for box in sheet.boxes}
+    names = _names(sheet)
     stubs: dict[str, list[Arrow]] = {}
     for arrow in sheet.arrows:
         if arrow.written:
@@ -94,6 +94,7 @@ def _prepared(sheet: Sheet, laid: Mapping[str, Laid]) -> Prepared:
             target=numbers[arrow.target],
             label=_label_size(lines) if lines else None,
             weight={"ok": 4, "loop": 1, "failure": 1, "limit": 1}[arrow.flow],
+            back=numbers[arrow.target] <= numbers[arrow.source],
         )
         for arrow, lines in zip(drawn, labels, strict=True)
     )
@@ -138,7 +139,7 @@ def _open_cell(card: Card, laid: Mapping[str, Laid]) -> Cell | None:
     return Cell(wide, inner.placed.height + HEADER, tuple(ports), entry)
 
 
-# --- groups -------------------------------------------------------------------------------------------------------
+# --- groups ---------------------------------------------------------------------------------------------------
 
 
 def _sheet_groups(laid: Mapping[str, Laid], scope: str, left: float, top: float) -> Iterator[Group]:
@@ -163,6 +164,9 @@ def _sheet_groups(laid: Mapping[str, Laid], scope: str, left: float, top: float)
         yield Group(
             f"box {card.box.kind}", shapes_of(card, place), box_title(card.box), card.box.id, card.box.opens
         )
+        for arrow, shapes in stub_shapes(card, place):
+            title = arrow_title(here.sheet, arrow)
+            yield Group(f"arrow {arrow.flow} written", shapes, title, "\n".join(arrow.keys))
 
 
 def _cluster(card: Card, cell: Cell, place: Point) -> Group:
@@ -233,7 +237,7 @@ def _head(base: Point, tip: Point, role: str, flow: Flow) -> Shape:
     return Polygon((wings[0], tip, wings[1]), role, role, 0.8)
 
 
-# --- words over and under the picture -------------------------------------------------------------------------------
+# --- words over and under the picture -------------------------------------------------------------------------
 
 
 def box_title(box: Box) -> str:
@@ -245,9 +249,13 @@ def box_title(box: Box) -> str:
 
 def arrow_title(sheet: Sheet, arrow: Arrow) -> str:
     """The whole text of an arrow, for a tooltip."""
-    names = {box.id: f"exit {box.name}" if box.kind == "exit" else box.name for box in sheet.boxes}
+    names = _names(sheet)
     source = names[arrow.source] + (f".{arrow.port}" if arrow.port else "")
     return whole("\n".join([f"{source} → {names[arrow.target]}", *arrow.label]))[:MAX_TITLE]
+
+
+def _names(sheet: Sheet) -> dict[str, str]:
+    return {box.id: f"exit {box.name}" if box.kind == "exit" else box.name for box in sheet.boxes}
 
 
 def _heading(picture: Picture) -> Group:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -30,8 +30,10 @@ from windtunnel.compiler.snapshot import (
 )
 from windtunnel.compiler.typetext import words
 
-CROWD = 4
-"""From so many failure routes to one place on they are written into their sources instead of drawn."""
+CROWD_OF_FAILURES = 4
+CROWD_IN = 6
+CROWD_OUT = 9
+"""From so many arrows at one box on they are written into their sources instead of drawn."""
 
 OUTCOME_WORDS = {"ok": "", "failed": "failed", "timed_out": "timed out"}
 
@@ -81,7 +83,9 @@ def sheet_of(parts: Parts, scope: str) -> Sheet:
     place = Place(scope, snapshot.composition.mounts)
     edges = parts.edges.get(scope, [])
     arrows = _merged(arrow for edge in edges for arrow in _arrows(edge, place))
-    arrows = _uncrowded(turned(arrows, _join(scope, "start")))
+    arrows = turned(arrows, _join(scope, "start"))
+    order = {name: index for index, name in enumerate(reading_order(arrows, _join(scope, "start")))}
+    arrows = _uncrowded(arrows, order)
     matches = {_source(edge): edge for edge in edges if edge.subject is not None and edge.on == "ok"}
     boxes = [_start_box(snapshot, scope, mount, place)]
     boxes += [_node_box(snapshot, identifier, place) for identifier in parts.nodes.get(scope, [])]
@@ -93,7 +97,6 @@ def sheet_of(parts: Parts, scope: str) -> Sheet:
     ]
     boxes = [_with_match(box, matches.get(box.id), place) for box in boxes]
     boxes = [_with_crowd(box, arrows) for box in boxes]
-    order = {name: index for index, name in enumerate(reading_order(arrows, _join(scope, "start")))}
     boxes.sort(key=lambda box: (order.get(box.id, len(order)), box.id))
     name, revision = (
         (snapshot.workflow, snapshot.revision) if mount is None else (mount.workflow, mount.revision)
@@ -107,7 +110,7 @@ def _join(scope: str, name: str) -> str:
     return f"{scope}/{name}" if scope else name
 
 
-# --- boxes --------------------------------------------------------------------------------------------------------
+# --- boxes ----------------------------------------------------------------------------------------------------
 
 
 def _start_box(snapshot: Snapshot, scope: str, mount: MountModel | None, place: Place) -> Box:
@@ -164,15 +167,19 @@ def _with_match(box: Box, edge: EdgeModel | None, place: Place) -> Box:
 
 
 def _with_crowd(box: Box, arrows: Sequence[Arrow]) -> Box:
-    """The box with a fact that says whose failures lead here, where they are not drawn."""
-    written = [arrow for arrow in arrows if arrow.written and arrow.target == box.id]
-    if not written:
-        return box
-    words = sorted({arrow.label[0] for arrow in written})
-    return replace(box, facts=(*box.facts, f"where {len(written)} nodes {' or '.join(words)}"))
+    """The box with a fact that says how many arrows lead here that are not drawn."""
+    failed = [arrow for arrow in arrows if arrow.written and arrow.target == box.id and arrow.flow == "failure"]
+    others = [arrow for arrow in arrows if arrow.written and arrow.target == box.id and arrow.flow != "failure"]
+    facts = box.facts
+    if failed:
+        outcomes = sorted({arrow.label[0] for arrow in failed})
+        facts = (*facts, f"where {len(failed)} nodes {' or '.join(outcomes)}")
+    if others:
+        facts = (*facts, f"and from {len(others)} more places")
+    return replace(box, facts=facts)
 
 
-# --- arrows -------------------------------------------------------------------------------------------------------
+# --- arrows ---------------------------------------------------------------------------------------------------
 
 
 def _source(edge: EdgeModel) -> str:
@@ -234,16 +241,35 @@ def _merged(arrows: Iterable[Arrow]) -> list[Arrow]:
     return list(found.values())
 
 
-def _uncrowded(arrows: Sequence[Arrow]) -> list[Arrow]:
-    """The arrows with failure routes marked as written where a crowd of them goes to one place."""
-    crowd: dict[str, int] = {}
+def _uncrowded(arrows: Sequence[Arrow], order: Mapping[str, int]) -> list[Arrow]:
+    """The arrows with those marked as written that would make a hairball.
+
+    Failure routes are written where CROWD_OF_FAILURES of them go to one place. Of all arrows that enter a box which
+    CROWD_IN enter, or leave one which CROWD_OUT leave, only those are drawn that are needed to reach each box once: the
+    one from the nearest box before it.
+    """
+    failures: dict[str, int] = {}
+    entering: dict[str, list[Arrow]] = {}
+    leaving: dict[str, int] = {}
     for arrow in arrows:
-        if arrow.flow == "failure":
-            crowd[arrow.target] = crowd.get(arrow.target, 0) + 1
-    return [
-        replace(arrow, written=True) if arrow.flow == "failure" and crowd[arrow.target] >= CROWD else arrow
-        for arrow in arrows
-    ]
+        failures[arrow.target] = failures.get(arrow.target, 0) + (arrow.flow == "failure")
+        entering.setdefault(arrow.target, []).append(arrow)
+        leaving[arrow.source] = leaving.get(arrow.source, 0) + 1
+    kept = {id(min(found, key=lambda arrow: _distance(arrow, order))) for found in entering.values()}
+
+    def crowded(arrow: Arrow) -> bool:
+        if arrow.flow == "failure" and failures[arrow.target] >= CROWD_OF_FAILURES:
+            return True
+        many = len(entering[arrow.target]) >= CROWD_IN or leaving[arrow.source] >= CROWD_OUT
+        return many and id(arrow) not in kept
+
+    return [replace(arrow, written=True) if crowded(arrow) else arrow for arrow in arrows]
+
+
+def _distance(arrow: Arrow, order: Mapping[str, int]) -> tuple[bool, bool, int, tuple[str, ...]]:
+    """How good an arrow is for finding its target: the usual way, forward, from near by."""
+    steps = order[arrow.target] - order[arrow.source]
+    return arrow.flow in ("failure", "limit"), steps <= 0, abs(steps), arrow.keys
 
 
 def _ways(arrows: Sequence[Arrow]) -> dict[str, list[Arrow]]:
