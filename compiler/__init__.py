@@ -1,4 +1,4 @@
-"""Tree to snapshot: names, types, checks, lowering, pictures. Pure; files come through a reader that is passed in.
+"""Tree to snapshot: names, types, checks, lowering, pictures. Pure; files come through a given reader.
 
 Reading order; each file imports only files above it:
 
@@ -26,6 +26,21 @@ modules        every file that a root needs, read once
 resolver       every name to its declaration
 graph          nodes and arrows of one workflow
 routing        edge lines to the graph
+paths          which stored value an expression reads
+narrowing      what is left of a shape once something is known
+flow           what has surely run where; witnesses
+stored         the shape of what can be read at a place
+fitting        what does not fit, said where it stands
+operators      operators on shapes
+signatures     functions on shapes
+conditions     what a condition tells
+calls          functions, reads of the run, templates
+expressions    the shape of each expression
+clauses        which clauses each kind of node has
+settings       which settings a workflow has
+inference      the shapes of one workflow
+templating     the shapes of templates
+checks/        what is wrong with a typed workflow, band by band
 plan           every workflow where it is mounted
 typelowering   shapes to stored types
 exprlowering   expressions to their stored form
@@ -34,4 +49,5 @@ nodelowering   one node to its stored form
 digests        shape, behaviour and presentation
 lowering       a checked workflow to its snapshot
 snapshotfile   snapshots written, and read with care
+pipeline       source to snapshot, one line per phase
 """

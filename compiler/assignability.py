@@ -137,6 +137,10 @@ def _part_union(
     found = [part for part in parts if part is not None]
     if not found:
         return None
+    if len(found) < len(parts):
+        found = [part for part in found if part.path != path or part.reason is not Reason.RANGE]
+        if not found:
+            return None  # Some values fit; which, is seen when one arrives.
     real = [part for part in found if part.path != path or part.reason is not Reason.NULL]
     if real:
         return real[0] if real[0].path != path else Mismatch(path, source, target, real[0].reason)
@@ -212,7 +216,7 @@ def scalar_reason(source: Shape, target: Shape) -> Reason | None:
         case (LiteralShape(), LiteralShape()):
             if source == target:
                 return None
-            return Reason.RANGE if source.kind == target.kind else Reason.KIND
+            return Reason.KIND
         case (LiteralShape(), _):
             return _literal_reason(source, target)
         case (TextShape(), TextShape()):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypedDict
 
 from windtunnel.dsl.codes import report
@@ -26,7 +27,8 @@ class Findings:
         self.sink: list[Diagnostic] = [] if sink is None else sink
         self.maybe: frozenset[str] = frozenset()
         """Words that stand where the parser skipped text: what seems unknown may have been declared there."""
-        self._seen: set[tuple[str, Span, str]] = set()
+        self._seen: set[tuple[str, Span]] = set()
+        self.is_muted = False
 
     def add(
         self,
@@ -42,9 +44,9 @@ class Findings:
         severity: Severity | None = None,
     ) -> None:
         """Report one finding at `span`, once; secondary spans lie in the same file."""
-        if (code, span, message) in self._seen:
+        if self.is_muted or (code, span) in self._seen:
             return
-        self._seen.add((code, span, message))
+        self._seen.add((code, span))
         self.sink.append(
             report(
                 code,
@@ -58,6 +60,14 @@ class Findings:
                 severity=severity,
             )
         )
+
+    @contextmanager
+    def muted(self) -> Iterator[None]:
+        """Report nothing for a while: what is found is not final."""
+        before = self.is_muted
+        self.is_muted = True
+        yield
+        self.is_muted = before
 
     def place(self, span: Span) -> Place:
         """The span in this file."""

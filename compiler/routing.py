@@ -55,9 +55,9 @@ def outcomes_of(declaration: Declaration) -> tuple[Outcome, ...]:
     values = {clause.keyword.text: clause.value for clause in clauses}
     if declaration.kind is Kind.DECISION:
         return OUTCOMES if "expires" in values else ("ok", "failed")
-    timeout = values.get("timeout")
     if declaration.kind is Kind.CHECKPOINT:
-        return OUTCOMES if timeout is not None else ("ok", "failed")
+        return ("ok", "failed")
+    timeout = values.get("timeout")
     return ("ok", "failed") if isinstance(timeout, Word) and timeout.text == "none" else OUTCOMES
 
 

@@ -1,0 +1,630 @@
+"""The shape of each expression: operators, functions, reads of nodes; and what is wrong with them.
+
+One `Expressions` serves one workflow. Recursion is bounded by the nesting that the parser allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from windtunnel.compiler.assignability import overlap
+from windtunnel.compiler.calls import Calls
+from windtunnel.compiler.conditions import assume
+from windtunnel.compiler.description import describe
+from windtunnel.compiler.findings import Findings
+from windtunnel.compiler.fitting import Fitting
+from windtunnel.compiler.operators import (
+    MAX_LITERAL,
+    arithmetic,
+    as_text,
+    is_whole,
+    negated,
+    ordered_kind,
+)
+from windtunnel.compiler.resolver import Declaration, Kind, Program, Scope
+from windtunnel.compiler.signatures import is_bool, is_insertable, is_whole_number, items_of
+from windtunnel.compiler.stored import Env, Stored
+from windtunnel.compiler.types import (
+    BOOL,
+    JSON,
+    MAX_DEPTH,
+    MAX_WEIGHT,
+    NEVER,
+    NULL,
+    UNKNOWN,
+    DurationShape,
+    FieldShape,
+    JsonShape,
+    ListShape,
+    LiteralShape,
+    MapShape,
+    NeverShape,
+    NullShape,
+    RecordShape,
+    Shape,
+    TextShape,
+    UnknownShape,
+    depth_of,
+    literal,
+    members,
+    weight_of,
+)
+from windtunnel.compiler.unions import is_nullable, join, may_be_null, optional, read_shape, without_null
+from windtunnel.dsl.syntax import (
+    Binary,
+    Call,
+    Comprehension,
+    Duration,
+    Entry,
+    Expr,
+    Field,
+    If,
+    Index,
+    Let,
+    ListExpr,
+    Literal,
+    Name,
+    Record,
+    Ref,
+    Span,
+    Spread,
+    Text,
+    Unary,
+)
+
+MAX_SPREAD: Final = 16
+"""Most kinds of records that one record expression with spreads may give; past it the result is `json`."""
+
+
+class Expressions:
+    """Infers shapes and reports mistakes; what it learns on the way is kept for later passes.
+
+    `whole` tells for each `/` and `*` and its sides whether it is a whole number or a duration wherever it
+    is read. `used_lets` and `calls.used_templates` are the names that were asked for, `input_fields` the
+    fields of the input (None: all of it).
+    """
+
+    def __init__(
+        self, program: Program, scope: Scope, stored: Stored, templates: Mapping[tuple[str, str], Shape]
+    ) -> None:
+        self.templates = templates
+        self.program = program
+        self.scope = scope
+        self.stored = stored
+        self.findings: Findings = scope.file.findings
+        self.fitting = Fitting(stored, self.findings)
+        self.calls = Calls(self)
+        self.whole: dict[int, bool] = {}
+        self.used_lets: set[str] = set()
+        self.input_fields: set[str | None] = set()
+        self._lets: dict[tuple[object, ...], Shape] = {}
+        self._open_lets: list[str] = []
+        self._shapes: dict[type[Any], Callable[[Any, Env], Shape]] = {
+            Literal: lambda expr, env: NULL if expr.value is None else literal(expr.value),
+            Duration: lambda expr, env: DurationShape(expr.milliseconds, expr.milliseconds),
+            Text: self._text,
+            Ref: self._ref,
+            Field: self._field,
+            Index: self._index,
+            Call: self.calls.shape,
+            Unary: self._unary,
+            Binary: self._binary,
+            If: self._if,
+            Record: self._record,
+            ListExpr: self._list,
+            Comprehension: self._comprehension,
+        }
+
+    def shape(self, expr: Expr, env: Env) -> Shape:
+        """The shape of an expression at its place; mistakes are reported, and what is broken is `UNKNOWN`."""
+        shape = self._shapes[type(expr)](expr, env)
+        if weight_of(shape) > MAX_WEIGHT or depth_of(shape) > MAX_DEPTH:
+            self.findings.add("WT0417", f"the type of this value has more than {MAX_WEIGHT} parts", expr.span)
+            return UNKNOWN
+        return shape
+
+    def value(self, expr: Expr, env: Env, use: str) -> Shape:
+        """The shape without null, which is reported as `… may be null, {use}`."""
+        return self.fitting.without_null(expr, self.shape(expr, env), env, use)
+
+    def condition(self, expr: Expr, env: Env) -> Shape:
+        """The shape of a condition, which must be true or false."""
+        shape = self.value(expr, env, "and a condition is true or false")
+        if not is_bool(shape):
+            self.findings.add("WT0412", f"a condition is true or false, not {describe(shape)}", expr.span)
+            return BOOL
+        if isinstance(shape, LiteralShape) and not isinstance(expr, Literal) and not env.inside_let:
+            word = "true" if shape.value else "false"
+            self.findings.add("WT0423", f"this condition is always {word}", expr.span)
+        return shape
+
+    # --- leaves ---------------------------------------------------------------------------------------------
+
+    def _text(self, expr: Text, env: Env) -> Shape:
+        low, high = 0, 0
+        open_end = False
+        for part in expr.parts:
+            if isinstance(part, str):
+                low, high = low + len(part), high + len(part)
+                continue
+            inserted = as_text(self._inserted(part, env))
+            low += 0 if inserted is None else inserted.low
+            open_end = open_end or inserted is None or inserted.high is None
+            high += 0 if inserted is None or inserted.high is None else inserted.high
+        constant = expr.constant
+        if constant is not None and len(constant) <= MAX_LITERAL:
+            return literal(constant)
+        return TextShape(low, None if open_end else high)
+
+    def _inserted(self, part: Expr, env: Env) -> Shape:
+        shape = self.value(part, env, "and null cannot be inserted in text")
+        if not is_insertable(shape):
+            fix = self.findings.replacing("write it as JSON", Span(part.span.start, part.span.start), "json(")
+            edits = (*fix.edits, *self.findings.replacing("", Span(part.span.end, part.span.end), ")").edits)
+            self.findings.add(
+                "WT0411",
+                f"{describe(shape)} cannot be inserted in text",
+                part.span,
+                help="`json()` writes records and lists, `join()` and `bullets()` lists of texts",
+                fixes=(replace(fix, edits=edits),),
+            )
+        return join(member for member in members(shape))
+
+    def _ref(self, expr: Ref, env: Env) -> Shape:
+        name = expr.name
+        if name in env.variables:
+            return self.stored.root(name, env)
+        if name == "input" and not env.isolated:
+            self.input_fields.add(None)
+            return self.stored.root(name, env)
+        declaration = None if env.isolated else self.scope.lookup(name)
+        if declaration is None:
+            self._report_unknown(expr, env)
+            return UNKNOWN
+        if declaration.kind is Kind.LET:
+            return self.let(declaration, env)
+        if declaration.kind is Kind.INCLUDE:
+            self._report_bare_include(declaration, expr)
+            return UNKNOWN
+        shape = self.stored.root(name, env)
+        if isinstance(shape, NullShape):
+            self._report_never_there(name, expr.span, env)
+        return shape
+
+    def _report_never_there(self, root: str, span: Span, env: Env) -> None:
+        if not env.inside_let and root not in env.narrowed:
+            self.findings.add(
+                "WT0421", f"`{root}` is never there when `{env.reader}` reads it: it is always null", span
+            )
+
+    def _report_bare_include(self, declaration: Declaration, expr: Ref) -> None:
+        ways = self.stored.ways.get(declaration.name, ())
+        listed = ", ".join(f"`{declaration.name}.{way}`" for way in ways)
+        self.findings.add(
+            "WT0425",
+            f"`{declaration.name}` is an include; what can be read is the output of an exit",
+            expr.span,
+            help=f"read {listed}" if listed else None,
+        )
+
+    def _report_unknown(self, expr: Ref, env: Env) -> None:
+        name = expr.name
+        if name in self.findings.maybe:
+            return
+        if name == "output" or env.isolated:
+            where = (
+                "a template sees only its parameters" if env.isolated else "`output` is read in `validate`"
+            )
+            self.findings.add("WT0101", f"there is no `{name}` here: {where}", expr.span)
+            return
+        if self.scope.input.field(name) is not None:
+            fix = self.findings.replacing(f"write `input.{name}`", expr.span, f"input.{name}")
+            self.findings.add(
+                "WT0101",
+                f"`{name}` is a field of the input",
+                expr.span,
+                help=f"write `input.{name}`",
+                fixes=(fix,),
+            )
+            return
+        inside = [d.name for d in self.scope.nodes if self.inner(d, name) is not None]
+        if inside:
+            self.findings.add(
+                "WT0112",
+                f"`{name}` is a node inside the include `{inside[0]}` and cannot be seen from here",
+                expr.span,
+                help=f"read what `{inside[0]}` gives at its exits",
+            )
+            return
+        known = [*self.scope.declarations, *env.variables, "input"]
+        wrong = Name(name, expr.span)
+        self.findings.add(
+            "WT0101", f"there is no `{name}` here", expr.span, **self.findings.did_you_mean(wrong, known)
+        )
+
+    def inner(self, declaration: Declaration, name: str) -> Declaration | None:
+        """The node of that name inside an include."""
+        child = self.program.child(declaration)
+        found = None if child is None else child.lookup(name)
+        return found if found is not None and found.is_node else None
+
+    def forget_lets(self) -> None:
+        """Infer `let`s anew, after the shapes of nodes have changed."""
+        self._lets.clear()
+
+    def let(self, declaration: Declaration, env: Env) -> Shape:
+        """The shape of a `let` for who reads it here."""
+        known = env.narrowed.get(declaration.name)
+        if known is not None:
+            return known
+        self.used_lets.add(declaration.name)
+        assert isinstance(declaration.tree, Let), "a declaration of kind let holds a let"
+        if declaration.name in self._open_lets:
+            chain = [*self._open_lets[self._open_lets.index(declaration.name) :], declaration.name]
+            self.findings.add(
+                "WT0420", f"`let`s depend on each other: {' → '.join(chain)}", declaration.tree.name.span
+            )
+            return UNKNOWN
+        key = (declaration.name, env.state, env.reader)
+        if key not in self._lets:
+            self._open_lets.append(declaration.name)
+            inner = Env(env.state, env.reader, inside_let=True)
+            self._lets[key] = self.shape(declaration.tree.value, inner)
+            self._open_lets.pop()
+        return self._lets[key]
+
+    # --- parts of values ------------------------------------------------------------------------------------
+
+    def _field(self, expr: Field, env: Env) -> Shape:
+        if isinstance(expr.target, Ref) and expr.target.name not in env.variables and not env.isolated:
+            if expr.target.name == "input":
+                self.input_fields.add(expr.name.text)
+                return self._part(expr, self.stored.root("input", env), env)
+            declaration = self.scope.lookup(expr.target.name)
+            if declaration is not None and declaration.kind in (Kind.INCLUDE, Kind.DECISION):
+                shape = self._way(expr, declaration, env)
+                if shape is not None:
+                    return shape
+        return self._part(expr, self.shape(expr.target, env), env)
+
+    def _way(self, expr: Field, declaration: Declaration, env: Env) -> Shape | None:
+        """A field of a mount or a decision; None when it is a field of a decision's output."""
+        name = expr.name.text
+        word = "exit" if declaration.kind is Kind.INCLUDE else "choice"
+        if name == word:
+            return self.stored.way_taken(declaration, env)
+        ways = self.stored.ways.get(declaration.name)
+        if ways is None:
+            return UNKNOWN
+        if name in ways:
+            shape = self.stored.root(f"{declaration.name}.{name}", env)
+            if isinstance(shape, NullShape):
+                self._report_never_there(f"{declaration.name}.{name}", expr.span, env)
+            return shape
+        if declaration.kind is Kind.DECISION and name in ("provenance", "input"):
+            return None
+        if self.inner(declaration, name) is not None:
+            self.findings.add(
+                "WT0112",
+                f"`{name}` is a node inside the include `{declaration.name}` and cannot be seen from here",
+                expr.name.span,
+                help=f"read one of its exits: {', '.join(f'`{way}`' for way in ways)}",
+            )
+            return UNKNOWN
+        mend = self.findings.did_you_mean(expr.name, (*ways, word))
+        self.findings.add("WT0209", f"`{declaration.name}` has no {word} `{name}`", expr.name.span, **mend)
+        return UNKNOWN
+
+    def _part(self, expr: Field, target: Shape, env: Env) -> Shape:
+        nullable = is_nullable(target)
+        if nullable and isinstance(target, NullShape):
+            if not expr.optional:
+                self.fitting.report_null(expr.target, env, f"and `.{expr.name.text}` needs a value")
+            return NULL
+        inside = without_null(target)
+        if nullable and not expr.optional:
+            self.fitting.report_null(expr.target, env, f"and `.{expr.name.text}` needs a value")
+        shape = self._member_field(expr, inside)
+        return optional(shape) if nullable and expr.optional else shape
+
+    def _member_field(self, expr: Field, shape: Shape) -> Shape:
+        name = expr.name.text
+        found: list[Shape] = []
+        lacking: list[Shape] = []
+        for member in members(shape):
+            match member:
+                case UnknownShape():
+                    return UNKNOWN
+                case NeverShape():
+                    continue
+                case JsonShape():
+                    found.append(JSON)
+                case MapShape():
+                    found.append(optional(member.value))
+                case RecordShape() if (own := member.field(name)) is not None:
+                    found.append(read_shape(own))
+                case _:
+                    lacking.append(member)
+        if lacking:
+            self._report_no_field(expr, lacking, bool(found), shape)
+            return join(found) if found else UNKNOWN
+        return join(found) if found else NEVER
+
+    def _report_no_field(self, expr: Field, lacking: Sequence[Shape], some: bool, shape: Shape) -> None:
+        name = expr.name.text
+        records = [member for member in lacking if isinstance(member, RecordShape)]
+        if some:
+            self.findings.add(
+                "WT0404",
+                f"not every value here has `{name}`: {describe(lacking[0])} lacks it",
+                expr.name.span,
+                help="narrow the value first, with an arm of a `match`, with `if` or with `when`",
+            )
+        elif records:
+            names = list(dict.fromkeys(n for member in records for n in member.names))
+            mend = self.findings.did_you_mean(expr.name, names)
+            if mend["help"] is None and names:
+                mend["help"] = f"its fields: {', '.join(f'`{n}`' for n in names[:12])}"
+            self.findings.add("WT0404", f"there is no field `{name}` here", expr.name.span, **mend)
+        else:
+            self.findings.add("WT0404", f"{describe(shape)} has no fields, so no `{name}`", expr.name.span)
+
+    def _index(self, expr: Index, env: Env) -> Shape:
+        target = self.value(expr.target, env, "and `[…]` needs a value")
+        index = self.value(expr.index, env, "and an index is not null")
+        found: list[Shape] = []
+        for member in members(target):
+            match member:
+                case UnknownShape():
+                    return UNKNOWN
+                case NeverShape():
+                    continue
+                case JsonShape():
+                    found.append(JSON)
+                case ListShape() if is_whole_number(index):
+                    found.append(_item_at(member, index))
+                case MapShape() if as_text(index) is not None:
+                    found.append(optional(member.value))
+                case RecordShape() if isinstance(index, LiteralShape) and isinstance(index.value, str):
+                    own = member.field(index.value)
+                    found.append(NULL if own is None else read_shape(own))
+                case _ if isinstance(index, UnknownShape):
+                    return UNKNOWN
+                case _:
+                    self.findings.add(
+                        "WT0408",
+                        f"{describe(member)} has no item at {describe(index)}",
+                        expr.span,
+                        help="lists are indexed by whole numbers, maps by their keys",
+                    )
+                    return UNKNOWN
+        return join(found) if found else NEVER
+
+    # --- operators ------------------------------------------------------------------------------------------
+
+    def _unary(self, expr: Unary, env: Env) -> Shape:
+        if expr.operator == "not":
+            shape = self.condition(expr.operand, env)
+            return literal(not shape.value) if isinstance(shape, LiteralShape) else BOOL
+        inner = self.value(expr.operand, env, "and null has no negative")
+        result = negated(inner)
+        if result is None:
+            self.findings.add("WT0408", f"`-` does not apply to {describe(inner)}", expr.span)
+            return UNKNOWN
+        return result
+
+    def _binary(self, expr: Binary, env: Env) -> Shape:
+        operator = expr.operator
+        if operator in ("and", "or"):
+            self.condition(expr.left, env)
+            self.condition(expr.right, assume(self, expr.left, operator == "and", env))
+            return BOOL
+        if operator == "??":
+            return self._otherwise(expr, env)
+        if operator in ("==", "!="):
+            return self._equality(expr, env)
+        if operator == "in":
+            return self._in(expr, env)
+        left = self.value(expr.left, env, f"and `{operator}` needs a value")
+        right = self.value(expr.right, env, f"and `{operator}` needs a value")
+        if operator in ("<", "<=", ">", ">="):
+            return self._order(expr, left, right)
+        result = arithmetic(operator, left, right)
+        if result is None:
+            help_ = 'insert values in text: `"${…}"`' if operator == "+" and _has_text(left, right) else None
+            self.findings.add(
+                "WT0408",
+                f"`{operator}` does not apply to {describe(left)} and {describe(right)}",
+                expr.span,
+                help=help_,
+            )
+            return UNKNOWN
+        if operator in ("/", "*"):
+            for part, shape in ((expr.left, left), (expr.right, right), (expr, without_null(result))):
+                self.whole[id(part)] = is_whole(shape) and self.whole.get(id(part), True)
+        return result
+
+    def _otherwise(self, expr: Binary, env: Env) -> Shape:
+        left = self.shape(expr.left, env)
+        if not may_be_null(left) and not isinstance(left, NeverShape) and not env.inside_let:
+            self.findings.add(
+                "WT0419",
+                "this is never null, so `??` never gives its right side",
+                expr.left.span,
+                fixes=(
+                    self.findings.replacing(
+                        "drop the right side", Span(expr.left.span.end, expr.right.span.end), ""
+                    ),
+                ),
+            )
+        right = self.shape(expr.right, env)
+        return join((without_null(left), right))
+
+    def _equality(self, expr: Binary, env: Env) -> Shape:
+        left, right = self.shape(expr.left, env), self.shape(expr.right, env)
+        if overlap(left, right) or NEVER in (left, right):
+            return BOOL
+        never = "never" if expr.operator == "==" else "always"
+        if NULL in (left, right):
+            if not env.inside_let:
+                self.findings.add("WT0419", f"the other side is never null, so this {never} holds", expr.span)
+            return BOOL
+        self.findings.add(
+            "WT0409",
+            f"{describe(left)} and {describe(right)} have no value in common, so this {never} holds",
+            expr.span,
+        )
+        return BOOL
+
+    def _in(self, expr: Binary, env: Env) -> Shape:
+        left = self.shape(expr.left, env)
+        right = self.value(expr.right, env, "and `in` needs a list or a record")
+        for member in members(right):
+            match member:
+                case UnknownShape() | NeverShape():
+                    continue
+                case ListShape():
+                    if not overlap(left, member.item):
+                        self.findings.add(
+                            "WT0409",
+                            f"{describe(left)} is never one of {describe(member)}",
+                            expr.span,
+                        )
+                case RecordShape() | MapShape():
+                    if not all(as_text(m) or isinstance(m, UnknownShape | NullShape) for m in members(left)):
+                        self.findings.add("WT0408", f"a key is text, not {describe(left)}", expr.left.span)
+                case _:
+                    self.findings.add(
+                        "WT0408",
+                        f"`in` looks into a list or a record, not into {describe(member)}",
+                        expr.right.span,
+                        help="for text use `contains(text, part)`",
+                    )
+        return BOOL
+
+    def _order(self, expr: Binary, left: Shape, right: Shape) -> Shape:
+        if UNKNOWN in (left, right) or NEVER in (left, right):
+            return BOOL
+        one, other = ordered_kind(left), ordered_kind(right)
+        if one is None or one != other:
+            self.findings.add(
+                "WT0408",
+                f"`{expr.operator}` does not compare {describe(left)} with {describe(right)}",
+                expr.span,
+                help="two numbers, two durations or two texts have an order",
+            )
+        return BOOL
+
+    def _if(self, expr: If, env: Env) -> Shape:
+        self.condition(expr.condition, env)
+        yes = self.shape(expr.consequent, assume(self, expr.condition, True, env))
+        no = self.shape(expr.alternative, assume(self, expr.condition, False, env))
+        return join((yes, no))
+
+    # --- records and lists ----------------------------------------------------------------------------------
+
+    def _record(self, expr: Record, env: Env) -> Shape:
+        variants: list[dict[str, FieldShape]] = [{}]
+        seen: dict[str, Span] = {}
+        for entry in expr.entries:
+            if isinstance(entry, Spread):
+                spread = self.value(entry.value, env, "and `...` needs a record")
+                grown = self._spread(entry, spread, variants)
+                if grown is None:
+                    return UNKNOWN if isinstance(spread, UnknownShape) else JSON
+                variants = grown
+                seen = {}
+                continue
+            name = entry.key.text
+            if name in seen:
+                self.findings.add(
+                    "WT0424",
+                    f"`{name}` is given twice",
+                    entry.key.span,
+                    secondary=[(seen[name], "first given here")],
+                )
+            seen[name] = entry.key.span
+            field = self._entry(entry, env)
+            for variant in variants:
+                variant.pop(name, None)
+                if field is not None:
+                    variant[name] = field
+        return join(RecordShape(tuple(variant.values())) for variant in variants)
+
+    def _entry(self, entry: Entry, env: Env) -> FieldShape | None:
+        shape = self.shape(entry.value, env)
+        name = entry.key.text
+        if not entry.optional:
+            return FieldShape(name, shape)
+        if isinstance(shape, NullShape):
+            return None
+        if isinstance(shape, JsonShape | UnknownShape):
+            return FieldShape(name, shape, optional=True)
+        return FieldShape(name, without_null(shape), optional=is_nullable(shape))
+
+    def _spread(
+        self, entry: Spread, shape: Shape, variants: list[dict[str, FieldShape]]
+    ) -> list[dict[str, FieldShape]] | None:
+        parts = members(shape)
+        if not all(isinstance(part, RecordShape | NeverShape) for part in parts):
+            if not any(isinstance(part, UnknownShape | JsonShape | MapShape) for part in parts):
+                self.findings.add("WT0408", f"`...` needs a record, not {describe(shape)}", entry.span)
+            return None
+        records = [part for part in parts if isinstance(part, RecordShape)]
+        if len(records) * len(variants) > MAX_SPREAD:
+            return None
+        return [
+            {**variant, **{f.name: _over(variant.get(f.name), f) for f in part.fields}}
+            for variant in variants
+            for part in records
+        ] or variants
+
+    def _list(self, expr: ListExpr, env: Env) -> Shape:
+        items: list[Shape] = []
+        low, high = 0, 0
+        open_end = False
+        for item in expr.items:
+            if not isinstance(item, Spread):
+                items.append(self.shape(item, env))
+                low, high = low + 1, high + 1
+                continue
+            shape = self.value(item.value, env, "and `...` needs a list")
+            if not all(isinstance(m, ListShape | UnknownShape | NeverShape) for m in members(shape)):
+                self.findings.add("WT0408", f"`...` needs a list, not {describe(shape)}", item.span)
+            spread = items_of(shape)
+            items.append(spread.item)
+            low += spread.low
+            open_end = open_end or spread.high is None
+            high += spread.high or 0
+        return ListShape(join(items), low, None if open_end else high)
+
+    def _comprehension(self, expr: Comprehension, env: Env) -> Shape:
+        source = self.value(expr.source, env, "and `for` needs a list")
+        if not all(isinstance(m, ListShape | UnknownShape | NeverShape) for m in members(source)):
+            self.findings.add("WT0408", f"`for` goes over a list, not {describe(source)}", expr.source.span)
+        items = items_of(source)
+        inner = env.binding(expr.variable.text, items.item)
+        if expr.condition is not None:
+            self.condition(expr.condition, inner)
+            inner = assume(self, expr.condition, True, inner)
+        item = self.shape(expr.item, inner)
+        return ListShape(item, items.low if expr.condition is None else 0, items.high)
+
+
+def _item_at(shape: ListShape, index: Shape) -> Shape:
+    if isinstance(index, LiteralShape) and isinstance(index.value, int) and 0 <= index.value < shape.low:
+        return shape.item
+    return optional(shape.item)
+
+
+def _over(before: FieldShape | None, after: FieldShape) -> FieldShape:
+    """A field that a spread writes over another: where it may be missing the other one stays."""
+    if before is None or not after.optional:
+        return after
+    return FieldShape(after.name, join((before.shape, after.shape)), optional=before.optional)
+
+
+def _has_text(left: Shape, right: Shape) -> bool:
+    return any(as_text(member) is not None for shape in (left, right) for member in members(shape))

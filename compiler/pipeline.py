@@ -1,0 +1,95 @@
+"""Source to snapshot, one line per phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from windtunnel.compiler.checks.checker import run_checks
+from windtunnel.compiler.graph import Graph
+from windtunnel.compiler.inference import Typed, infer
+from windtunnel.compiler.lowering import lower
+from windtunnel.compiler.modules import Modules, Parse, load
+from windtunnel.compiler.reader import Reader
+from windtunnel.compiler.resolver import Program, WorkflowId, resolve
+from windtunnel.compiler.routing import build
+from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.compiler.templating import infer_templates
+from windtunnel.compiler.types import Shape
+from windtunnel.dsl.diagnostics import Diagnostic, Severity
+from windtunnel.dsl.parser import parse
+from windtunnel.dsl.syntax import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A root file and all it needs, with everything that was found; `ok` tells whether it may be lowered."""
+
+    modules: Modules
+    program: Program
+    workflows: Mapping[WorkflowId, Typed]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no error was found; warnings and hints do not stop compilation."""
+        return not any(found.severity is Severity.ERROR for found in self.diagnostics)
+
+    def graph(self, workflow: WorkflowId) -> Graph:
+        """The graph of its edges."""
+        return self.workflows[workflow].graph
+
+    def exits(self, workflow: WorkflowId) -> Mapping[str, Shape]:
+        """The shape of what each exit gives, declared or inferred."""
+        return self.workflows[workflow].exits
+
+    def is_whole(self, workflow: WorkflowId, expr: Expr) -> bool:
+        """Whether every value of one side of a `/` is a whole number."""
+        return self.workflows[workflow].is_whole(expr)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What compiling gives: the check, and the snapshot of the workflow where nothing stood in the way.
+
+    `diagnostics` are those of the check, or what lowering refuses, such as a workflow that is too large.
+    """
+
+    checked: Checked
+    snapshot: Snapshot | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def compile_workflow(reader: Reader, root: str, workflow: str | None = None) -> Compiled:
+    """Check `root` and lower one of its workflows: the named one, else the last one in the file."""
+    checked = check(reader, root)
+    wanted = _wanted(checked, workflow)
+    if not checked.ok or wanted is None:
+        return Compiled(checked, None, checked.diagnostics)
+    lowered = lower(checked.program, wanted, checked)
+    if isinstance(lowered, Snapshot):
+        return Compiled(checked, lowered, checked.diagnostics)
+    return Compiled(checked, None, (*checked.diagnostics, *lowered))
+
+
+def _wanted(checked: Checked, workflow: str | None) -> WorkflowId | None:
+    """The workflow to lower; the last one is the one that may use the others."""
+    file = checked.program.files.get(checked.modules.root)
+    names = [] if file is None else [w.name.text for w in file.module.file.workflows]
+    if workflow is None:
+        workflow = names[-1] if names else None
+    if workflow is None or workflow not in names:
+        return None
+    return WorkflowId(checked.modules.root, workflow)
+
+
+def check(reader: Reader, root: str, parse: Parse = parse) -> Checked:
+    """Read `root` and all it imports, and find everything that is wrong with it, in all files at once."""
+    modules = load(reader, root, parse)
+    program = resolve(modules)
+    templates = infer_templates(program)
+    workflows: dict[WorkflowId, Typed] = {}
+    for scope in program.scopes.values():
+        workflows[scope.id] = infer(program, scope, build(program, scope), workflows, templates)
+    found = run_checks(program, workflows)
+    return Checked(modules, program, workflows, found)
