@@ -51,3 +51,73 @@ lowering       a checked workflow to its snapshot
 snapshotfile   snapshots written, and read with care
 pipeline       source to snapshot, one line per phase
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from windtunnel.compiler.drawing import Format as DrawingFormat
+    from windtunnel.compiler.pipeline import Checked, Compiled
+    from windtunnel.compiler.reader import FileReader
+    from windtunnel.compiler.snapshot import Snapshot
+    from windtunnel.compiler.snapshotfile import SnapshotRefused
+
+__all__ = ["check_file", "compile_file", "draw", "load_snapshot", "snapshot_text"]
+
+
+def check_file(file: str, *, allow_outside: bool = False) -> Checked:
+    """Everything that is wrong with a file and all it imports; `file` is a path or `builtin:NAME`.
+
+    The project is the working folder, or the folder of a file that lies outside it. Mistakes are values; a
+    file that cannot be read is one of them.
+    """
+    from windtunnel.compiler.pipeline import check
+
+    return check(*_place(file, allow_outside))
+
+
+def compile_file(file: str, *, workflow: str | None = None, allow_outside: bool = False) -> Compiled:
+    """The snapshot of a workflow and everything that was found; the snapshot is None when there is an error.
+
+    Without a name it is the last workflow of the file.
+    """
+    from windtunnel.compiler.pipeline import compile_workflow
+
+    return compile_workflow(*_place(file, allow_outside), workflow)
+
+
+def load_snapshot(text: str | bytes) -> Snapshot | SnapshotRefused:
+    """The snapshot in a JSON text that was written by `snapshot_text`, or why it cannot be used."""
+    from windtunnel.compiler.snapshotfile import read_snapshot
+
+    return read_snapshot(text)
+
+
+def snapshot_text(snapshot: Snapshot) -> str:
+    """A snapshot as canonical JSON, with a newline at the end."""
+    from windtunnel.compiler.snapshotfile import write_snapshot
+
+    return write_snapshot(snapshot)
+
+
+def draw(snapshot: Snapshot, format: DrawingFormat = "svg", **options: object) -> str | bytes:
+    """The picture of a snapshot; `drawing.draw` tells the options."""
+    from windtunnel.compiler.drawing import draw as draw_snapshot
+
+    return draw_snapshot(snapshot, format, **options)  # type: ignore[arg-type]
+
+
+def _place(file: str, allow_outside: bool) -> tuple[FileReader, str]:
+    """A reader for the project that the file belongs to, and the name the file has in it."""
+    from pathlib import Path
+
+    from windtunnel.compiler.reader import BUILTIN, FileReader
+
+    here = Path.cwd().resolve()
+    if file.startswith(BUILTIN):
+        return FileReader(here, allow_outside=allow_outside), file
+    path = (here / file).resolve()
+    if path.is_relative_to(here):
+        return FileReader(here, allow_outside=allow_outside), path.relative_to(here).as_posix()
+    return FileReader(path.parent, allow_outside=allow_outside), path.name

@@ -333,6 +333,8 @@ class ExpressionLowering:
 def fold(expression: Lowered) -> Lowered:
     """The constant that the expression is, when it reads nothing; else the expression."""
     head = expression[0]
+    if head in LEAVES:
+        return expression
     if head == "for":
         if expression[3][0] != "const" or not _closed(expression, ()):
             return expression
