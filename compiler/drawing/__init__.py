@@ -13,6 +13,11 @@ icons      the sign of each kind
 cards      how a box looks
 scene      a picture to shapes at their places
 svg        a scene as SVG
+raster     a scene as PNG
+dot        a picture as DOT
+mermaid    a picture as Mermaid
+data       a picture as JSON
+terminal   a picture as text
 """
 
 from __future__ import annotations
@@ -21,30 +26,78 @@ from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from windtunnel.compiler.drawing.layout import Engine
-    from windtunnel.compiler.drawing.picture import Expand
+    from windtunnel.compiler.drawing.picture import Expand, Picture
     from windtunnel.compiler.drawing.style import Theme
     from windtunnel.compiler.snapshot import Snapshot
 
-Format = Literal["svg"]
-FORMATS: Final[tuple[Format, ...]] = ("svg",)
+Format = Literal["svg", "png", "dot", "mmd", "json", "txt"]
+FORMATS: Final[tuple[Format, ...]] = ("svg", "png", "dot", "mmd", "json", "txt")
 """What `draw` can write; each is also the ending of a file."""
 
 
 def draw(
     snapshot: Snapshot,
-    format: Format,
+    format: str,
     *,
     expand: Expand = 1,
     theme: Theme = "light",
     engine: Engine = "pure",
+    ascii: bool = False,
 ) -> str | bytes:
-    """The picture of a snapshot: text, or bytes for PNG.
+    """The picture of a snapshot in one of FORMATS: text, or bytes for PNG.
 
-    `expand` is how many levels of includes are shown (1 folds all of them, `"all"` opens all). Raises
-    DrawingError (in `picture`) with a sentence for the user where the picture cannot be made as asked.
+    `expand` is how many levels of workflows are shown: 1 folds every include, `"all"` opens every one.
+    `engine` lays out SVG and PNG: `"pure"` needs nothing installed, `"dot"` is the program of Graphviz.
+    `ascii` is for `txt`. Raises DrawingError (in `picture`) with a sentence for the user where the picture
+    cannot be made as asked.
     """
-    from windtunnel.compiler.drawing.scene import scene_of
     from windtunnel.compiler.drawing.sketch import picture_of
+
+    _refuse_unknown(format)
+    return render(picture_of(snapshot, expand), format, theme=theme, engine=engine, ascii=ascii)
+
+
+def render(
+    picture: Picture, format: str, *, theme: Theme = "light", engine: Engine = "pure", ascii: bool = False
+) -> str | bytes:
+    """As `draw`, for a picture that is already there."""
+    _refuse_unknown(format)
+    match format:
+        case "txt":
+            from windtunnel.compiler.drawing.terminal import terminal_text
+
+            return terminal_text(picture, ascii=ascii)
+        case "json":
+            from windtunnel.compiler.drawing.data import json_document
+
+            return json_document(picture)
+        case "mmd":
+            from windtunnel.compiler.drawing.mermaid import mermaid_document
+
+            return mermaid_document(picture, theme)
+        case "dot":
+            from windtunnel.compiler.drawing.dot import dot_document
+
+            return dot_document(picture, theme)
+    from windtunnel.compiler.drawing.scene import scene_of
+
+    scene = scene_of(picture, engine)
+    if format == "png":
+        from windtunnel.compiler.drawing.raster import png_document
+
+        return png_document(scene, theme, engine)
     from windtunnel.compiler.drawing.svg import svg_document
 
-    return svg_document(scene_of(picture_of(snapshot, expand), engine), theme)
+    return svg_document(scene, theme)
+
+
+def _refuse_unknown(format: str) -> None:
+    from windtunnel.compiler.drawing.picture import DrawingError
+
+    if format in FORMATS:
+        return
+    if format in ("pdf", "ps", "eps"):
+        raise DrawingError(
+            f"{format.upper()} is not supported; write SVG (svg) or one HTML page (html) and print that"
+        )
+    raise DrawingError(f"{format!r} is no format of a picture; choose one of {', '.join(FORMATS)}")

@@ -116,7 +116,9 @@ def stub_shapes(card: Card, corner: Point) -> tuple[tuple[Arrow, tuple[Shape, ..
     for number, (text, arrow) in enumerate(card.stubs):
         at = base + number * LINE
         role = f"flow.{arrow.flow}"
-        piece = Stroke((Point(x, at - 3.5), Point(x + 16, at - 3.5)), role, WIDTHS[arrow.flow], DASHES[arrow.flow])
+        piece = Stroke(
+            (Point(x, at - 3.5), Point(x + 16, at - 3.5)), role, WIDTHS[arrow.flow], DASHES[arrow.flow]
+        )
         made.append((arrow, (piece, Words(x + 20, at, text, SMALL_SIZE, role))))
     return tuple(made)
 

@@ -28,7 +28,8 @@ _BROKEN: Final = re.compile("[\ud800-\udfff\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1
 _JOINERS: Final = "\u200d\ufe0e\ufe0f"
 
 SIMPLE: Final = re.compile(
-    r"[\x20-\x7e\u00a0-\u052f\u0590-\u05ff\u1e00-\u20cf\u2190-\u2193\u2212\u2260-\u2265]*\Z"
+    r"[\x20-\x7e\xa0-\u036f\u0370-\u03ff\u0400-\u052f\u0590-\u05ff\u1e00-\u1fff\u2010-\u2027\u2030-\u203a"
+    r"\u20a0-\u20bf\u2116\u2122\u2190-\u2195\u2212\u221e\u2260\u2264\u2265]*\Z"
 )
 """Scripts that the fonts of the PNG engine hold: Latin, Greek, Cyrillic, Hebrew and their marks."""
 

@@ -9,8 +9,9 @@ writes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
+from windtunnel.compiler.drawing.lettering import whole
 from windtunnel.compiler.drawing.style import FLOW_WORDS, KIND_WORDS, STATUS_WORDS, Flow, Kind, Status
 from windtunnel.compiler.drawing.wording import Detail
 
@@ -113,3 +114,43 @@ class Picture:
         found = {box.status for sheet in self.sheets for box in sheet.boxes}
         found |= {arrow.status for sheet in self.sheets for arrow in sheet.arrows}
         return tuple(status for status in STATUS_WORDS if status and status in found)
+
+
+MAX_TITLE: Final = 12_000
+"""Characters of a tooltip."""
+
+
+def sheet_names(sheet: Sheet) -> dict[str, str]:
+    """What the boxes of a sheet are called in a sentence, by id."""
+    return {box.id: f"exit {box.name}" if box.kind == "exit" else box.name for box in sheet.boxes}
+
+
+def box_title(box: Box) -> str:
+    """The whole text of a box, for a tooltip."""
+    lines = [f"{box.name} ({box.kind})", box.caption, box.marker or "", *box.facts]
+    lines += [f"{port.name}: {port.text}" for port in box.ports if port.text]
+    return whole("\n".join(line for line in lines if line))[:MAX_TITLE]
+
+
+def arrow_title(sheet: Sheet, arrow: Arrow) -> str:
+    """The whole text of an arrow, for a tooltip."""
+    names = sheet_names(sheet)
+    source = names[arrow.source] + (f".{arrow.port}" if arrow.port else "")
+    return whole("\n".join([f"{source} → {names[arrow.target]}", *arrow.label]))[:MAX_TITLE]
+
+
+def sheet_ends(picture: Picture) -> dict[tuple[str, str | None], str]:
+    """For the includes that are open, where arrows really begin and end: at the exits and the start inside.
+
+    Keys are the id of the include with a port (an arrow that leaves) or None (one that enters); nothing stands for
+    itself.
+    """
+    ends: dict[tuple[str, str | None], str] = {}
+    for sheet in picture.sheets:
+        if not sheet.scope:
+            continue
+        ends[(sheet.scope, None)] = f"{sheet.scope}/start"
+        for box in sheet.boxes:
+            if box.kind == "exit":
+                ends[(sheet.scope, box.name)] = box.id
+    return ends

@@ -27,7 +27,9 @@ _ARC: Final = 0.5523
 
 def png_document(scene: Scene, theme: Theme = "light", engine: Engine = "pure") -> bytes:
     """The scene as a PNG file. Raises DrawingError where it is too large or has letters that the fonts lack."""
-    foreign = sorted({char for text in _texts(scene) if not SIMPLE.match(text) for char in text if not SIMPLE.match(char)})
+    foreign = sorted(
+        {char for text in _texts(scene) if not SIMPLE.match(text) for char in text if not SIMPLE.match(char)}
+    )
     if foreign and engine == "pure":
         shown = " ".join(foreign[:8])
         raise DrawingError(
@@ -54,7 +56,9 @@ def _texts(scene: Scene) -> Iterator[str]:
 
 def _dot(scene: Scene, palette: Palette, dots: int) -> str:
     pen = _Pen(scene.height, palette)
-    drawn = " ".join(part for group in scene.groups for shape in group.shapes for part in pen.operations(shape))
+    drawn = " ".join(
+        part for group in scene.groups for shape in group.shapes for part in pen.operations(shape)
+    )
     quoted = drawn.replace('"', '\\"')
     invisible = 'style=invis shape=point width=0.01 label=""'
     return (
@@ -109,7 +113,13 @@ class _Pen:
             yield _string("C", colour(fill, self.palette))
 
     def _closed(
-        self, fill: str | None, stroke: str | None, line: float, filled: str, empty: str, points: Iterable[Point]
+        self,
+        fill: str | None,
+        stroke: str | None,
+        line: float,
+        filled: str,
+        empty: str,
+        points: Iterable[Point],
     ) -> Iterator[str]:
         yield from self._colours(fill, stroke, line)
         yield self._points(filled if fill is not None else empty, points)

@@ -6,11 +6,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 
-from windtunnel.compiler.drawing.cards import EXIT_HEIGHT, NAME_SIZE, SMALL_SIZE, Card, card_of, shapes_of, stub_shapes
+from windtunnel.compiler.drawing.cards import (
+    EXIT_HEIGHT,
+    NAME_SIZE,
+    SMALL_SIZE,
+    Card,
+    card_of,
+    shapes_of,
+    stub_shapes,
+)
 from windtunnel.compiler.drawing.icons import SIZE, icon, speech
 from windtunnel.compiler.drawing.layout import Cell, Engine, Placed, Point, Task, Wire, lay_out
-from windtunnel.compiler.drawing.lettering import clean, fit, whole, width
-from windtunnel.compiler.drawing.picture import Arrow, Box, Picture, Sheet
+from windtunnel.compiler.drawing.lettering import clean, fit, width
+from windtunnel.compiler.drawing.picture import (
+    Arrow,
+    Box,
+    Picture,
+    Sheet,
+    arrow_title,
+    box_title,
+    sheet_names,
+)
 from windtunnel.compiler.drawing.shapes import Disc, Group, Polygon, Rect, Scene, Shape, Stroke, Words
 from windtunnel.compiler.drawing.style import DASHES, FLOW_WORDS, KIND_WORDS, STATUS_WORDS, WIDTHS, Flow
 from windtunnel.compiler.drawing.wording import ASSISTANT
@@ -22,7 +38,6 @@ LABEL_SIZE = 10.5
 LABEL_LINE = 12.5
 MAX_LABEL = 190.0
 MAX_LABEL_LINES = 4
-MAX_TITLE = 12_000
 LEGEND_WIDTH = 560.0
 
 
@@ -77,7 +92,7 @@ Prepared = tuple[tuple[Card, ...], tuple[Arrow, ...], tuple[tuple[str, ...], ...
 
 
 def _prepared(sheet: Sheet, laid: Mapping[str, Laid]) -> Prepared:
-    names = _names(sheet)
+    names = sheet_names(sheet)
     stubs: dict[str, list[Arrow]] = {}
     for arrow in sheet.arrows:
         if arrow.written:
@@ -238,24 +253,6 @@ def _head(base: Point, tip: Point, role: str, flow: Flow) -> Shape:
 
 
 # --- words over and under the picture -------------------------------------------------------------------------
-
-
-def box_title(box: Box) -> str:
-    """The whole text of a box, for a tooltip."""
-    lines = [f"{box.name} ({box.kind})", box.caption, box.marker or "", *box.facts]
-    lines += [f"{port.name}: {port.text}" for port in box.ports if port.text]
-    return whole("\n".join(line for line in lines if line))[:MAX_TITLE]
-
-
-def arrow_title(sheet: Sheet, arrow: Arrow) -> str:
-    """The whole text of an arrow, for a tooltip."""
-    names = _names(sheet)
-    source = names[arrow.source] + (f".{arrow.port}" if arrow.port else "")
-    return whole("\n".join([f"{source} → {names[arrow.target]}", *arrow.label]))[:MAX_TITLE]
-
-
-def _names(sheet: Sheet) -> dict[str, str]:
-    return {box.id: f"exit {box.name}" if box.kind == "exit" else box.name for box in sheet.boxes}
 
 
 def _heading(picture: Picture) -> Group:

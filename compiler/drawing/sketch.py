@@ -96,7 +96,7 @@ def sheet_of(parts: Parts, scope: str) -> Sheet:
         for name, type_ in sorted(exits.items())
     ]
     boxes = [_with_match(box, matches.get(box.id), place) for box in boxes]
-    boxes = [_with_crowd(box, arrows) for box in boxes]
+    boxes = [_with_crowd(box, arrows, place) for box in boxes]
     boxes.sort(key=lambda box: (order.get(box.id, len(order)), box.id))
     name, revision = (
         (snapshot.workflow, snapshot.revision) if mount is None else (mount.workflow, mount.revision)
@@ -166,16 +166,24 @@ def _with_match(box: Box, edge: EdgeModel | None, place: Place) -> Box:
     return replace(box, facts=(*box.facts, looked_at)) if looked_at else box
 
 
-def _with_crowd(box: Box, arrows: Sequence[Arrow]) -> Box:
+def _with_crowd(box: Box, arrows: Sequence[Arrow], place: Place) -> Box:
     """The box with a fact that says how many arrows lead here that are not drawn."""
-    failed = [arrow for arrow in arrows if arrow.written and arrow.target == box.id and arrow.flow == "failure"]
-    others = [arrow for arrow in arrows if arrow.written and arrow.target == box.id and arrow.flow != "failure"]
+    failed = [
+        arrow for arrow in arrows if arrow.written and arrow.target == box.id and arrow.flow == "failure"
+    ]
+    others = [
+        arrow for arrow in arrows if arrow.written and arrow.target == box.id and arrow.flow != "failure"
+    ]
     facts = box.facts
     if failed:
         outcomes = sorted({arrow.label[0] for arrow in failed})
         facts = (*facts, f"where {len(failed)} nodes {' or '.join(outcomes)}")
     if others:
-        facts = (*facts, f"and from {len(others)} more places")
+        names = sorted({local_name(arrow.source, place.scope) for arrow in others})
+        facts = (
+            *facts,
+            f"also from {', '.join(names)}" if len(names) <= 2 else f"also from {len(names)} others",
+        )
     return replace(box, facts=facts)
 
 
@@ -217,7 +225,7 @@ def _limited(
     source, key = _source(edge), (arm.key,)
     counted = (*label, f"≤ {times}, then {shown}")
     yield Arrow(key, source, edge.way, _target(arm.to, edge.scope), flow, counted)
-    yield Arrow(key, source, edge.way, _target(then, edge.scope), "limit", (f"after {times}", *label))
+    yield Arrow(key, source, edge.way, _target(then, edge.scope), "limit", (*label, f"after {times}"))
 
 
 def _merged(arrows: Iterable[Arrow]) -> list[Arrow]:
