@@ -14,15 +14,20 @@ from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Label, Place
 from windtunnel.dsl.source import Source
 from windtunnel.dsl.syntax import Span
-from windtunnel.dsl.tokens import CLOSERS, PARTNERS, Token, ends_entry, opens_lines
+from windtunnel.dsl.tokens import CLOSERS, NODE_WORDS, PARTNERS, Token, ends_entry, opens_lines
 
 _SIGNS: Final = {"RBRACE": "}", "RSQB": "]", "RPAR": ")", "INTERPOLATION_CLOSE": "}", "TEXT_CLOSE": '"'}
 
 
+_BLOCK_WORDS: Final = frozenset({"EDGES", "CHOICES", "PROVIDER", "PERSON", "FAULTS", "VALIDATE", "INPUT", "EXITS"})
+_HEADS: Final = NODE_WORDS | {"WORKFLOW", "SCENARIO"}
+
+
 class _Open(NamedTuple):
-    """An open bracket: its token, the indentation of its line, and whether newlines count inside."""
+    """An open bracket: its token, number and indentation of its line, and whether newlines count inside."""
 
     token: Token
+    line: int
     indent: int
     lines: bool
 
@@ -41,6 +46,11 @@ def mend(source: Source, tokens: Sequence[Token]) -> Mended:
     return Mended(mender.out, mender.diagnostics)
 
 
+def _indent(line: str) -> int:
+    """How many blanks a line begins with."""
+    return len(line) - len(line.lstrip())
+
+
 class _Mender:
     """One walk over the tokens of an item."""
 
@@ -51,17 +61,23 @@ class _Mender:
         self.stack: list[_Open] = []
         self.diagnostics: list[Diagnostic] = []
         self.missing = max(0, sum((t.kind in PARTNERS) - (t.kind in CLOSERS) for t in tokens))
+        self.extra = max(0, sum((t.kind == "RBRACE") - (t.kind == "LBRACE") for t in tokens))
+        self.first = 0
         self.match = False
+        self.line = 0
         self.line_indent = 0
 
     def run(self) -> None:
         """Walk, then close what is still open."""
-        for token in self.tokens:
+        for index, token in enumerate(self.tokens):
             fresh = self.fresh(token)
             if fresh:
-                self.line_indent = self.indent(token)
+                self.headless(token)
+                self.begin_line(token)
                 self.dedent(token)
-            if token.kind in CLOSERS and not self.pair(token):
+            if token.kind in CLOSERS and (
+                self.too_many(token, fresh) or self.crosses(index) or not self.pair(token)
+            ):
                 self.stray(token)
                 continue
             self.newline(token, fresh)
@@ -74,11 +90,11 @@ class _Mender:
         """Whether a token is the first on its line."""
         return not self.out or "\n" in self.source.text[self.out[-1].end : token.start]
 
-    def indent(self, token: Token) -> int:
-        """The indentation of the line of a token."""
-        number, _ = self.source.position(token.start)
-        line = self.source.line(number)
-        return len(line) - len(line.lstrip())
+    def begin_line(self, token: Token) -> None:
+        """Note the line of a token and its indentation."""
+        self.line, _ = self.source.position(token.start)
+        self.line_indent = _indent(self.source.line(self.line))
+        self.first = len(self.out)
 
     def note(self, token: Token) -> None:
         """Keep the stack of open brackets."""
@@ -87,7 +103,7 @@ class _Mender:
         elif token.kind in PARTNERS:
             lines = token.kind == "LBRACE" and (self.match or opens_lines(self.out[:-1][-2:]))
             self.match = self.match and token.kind != "LBRACE"
-            self.stack.append(_Open(token, self.line_indent, lines))
+            self.stack.append(_Open(token, self.line, self.line_indent, lines))
 
     def newline(self, token: Token, fresh: bool) -> None:
         """Add the newline that counts before a token."""
@@ -107,6 +123,52 @@ class _Mender:
                 return
             self.missing -= 1
             self.close(token)
+
+    def headless(self, token: Token) -> None:
+        """Before the first token of a line: open the block that the line before is the head of, if it forgot to."""
+        if not self.extra or self.first >= len(self.out):
+            return
+        head, last = self.out[self.first], self.out[-1]
+        head = self.out[self.first + 1] if head.kind == "NEWLINE" and self.first + 1 < len(self.out) else head
+        line, _ = self.source.position(token.start)
+        deeper = _indent(self.source.line(line)) > self.line_indent
+        alone = head.kind in _BLOCK_WORDS and last is head
+        named = head.kind in _HEADS and last.kind in ("NAME", "TEXT_CLOSE")
+        ends_head = last.kind == "EQUAL" or (head.kind == "INCLUDE" and last.kind == "NAME")
+        if not deeper or not (alone or named or ends_head):
+            return
+        self.extra -= 1
+        brace = Token("LBRACE", "", last.end, last.end)
+        fix = Fix("insert `{`", (Edit(self.place(last.end, last.end), " {"),), Applicability.SAFE)
+        message = "a `{` is missing at the end of this line"
+        self.diagnostics.append(report("WT0007", message, self.place(last.end, last.end), fixes=[fix]))
+        self.out.append(brace)
+        self.note(brace)
+
+    def too_many(self, token: Token, fresh: bool) -> bool:
+        """Whether a closing bracket is the one too many, as it would end something that it does not line up with."""
+        wanted = CLOSERS[token.kind]
+        opener = next((each for each in reversed(self.stack) if each.token.kind == wanted), None)
+        if not self.extra or opener is None or wanted != "LBRACE":
+            return False
+        block = "\n" in self.source.text[opener.token.end : opener.token.end + 1]
+        return self.line_indent > opener.indent if fresh else block
+
+    def crosses(self, index: int) -> bool:
+        """Whether a closing bracket would end something inside brackets that still end on the same line."""
+        token = self.tokens[index]
+        if not self.stack or self.stack[-1].line != self.line or self.stack[-1].token.kind == CLOSERS[token.kind]:
+            return False
+        wanted = PARTNERS[self.stack[-1].token.kind]
+        depth = 0
+        for place in range(index + 1, len(self.tokens)):
+            later = self.tokens[place]
+            if "\n" in self.source.text[self.tokens[place - 1].end : later.start]:
+                return False
+            if later.kind == wanted and depth == 0:
+                return True
+            depth += (later.kind in PARTNERS) - (later.kind in CLOSERS)
+        return False
 
     def pair(self, token: Token) -> bool:
         """Close the bracket that `token` closes, and the ones inside it first; False when nothing fits."""
@@ -138,7 +200,8 @@ class _Mender:
         self.diagnostics.append(report("WT0008", message, place, secondary=labels, fixes=[fix]))
 
     def stray(self, token: Token) -> None:
-        """Report a closing bracket that closes nothing."""
+        """Report a closing bracket that closes nothing, and leave it out."""
+        self.extra -= 1
         place = self.place(token.start, token.end)
         fix = Fix(f"remove the `{token.text}`", (Edit(place, ""),), Applicability.MAYBE)
         self.diagnostics.append(report("WT0008", f"this `{token.text}` closes nothing", place, fixes=[fix]))

@@ -345,26 +345,36 @@ class _Lexer:
         quote = self.text.find('"', start, line_end)
         stop = line_end if quote < 0 else quote
         string = self.frames.pop()
-        place = self.place(frame.start, start)
         if quote < 0:
             place = self.place(string.start, string.start + 1)
             self.diagnostics.append(report("WT0002", "this string is never closed", place))
         else:
-            message = "this `${` is never closed"
-            help = "write `$${` for the two characters themselves"
-            self.diagnostics.append(report("WT0019", message, place, help=help))
+            self.report_interpolation(frame.start)
         if stop > start:
             self.tokens.append(_token(("TEXT_PIECE", self.text[start:stop], start, stop)))
         close_end = stop if quote < 0 else stop + 1
         self.tokens.append(_token(("TEXT_CLOSE", self.text[stop:close_end], stop, close_end)))
         return close_end
 
+    def report_interpolation(self, start: int) -> None:
+        """Report an interpolation without its end."""
+        help = "write `$${` for the two characters themselves"
+        place = self.place(start, start + 2)
+        self.diagnostics.append(report("WT0019", "this `${` is never closed", place, help=help))
+
     def open_end(self, last: _Frame) -> int:
         """A triple-quoted string reaches the end of the file: find the one that most likely lacks its end.
 
         Text in triple quotes is indented deeper than the line that opens it. The first such string with a line that
-        is not, is taken for the open one, and ends before that line.
+        is not, is taken for the open one, and ends before that line. When an interpolation is still open in it, that
+        is what lacks its end, and its `${` is read as text.
         """
+        inner = next((f for f in self.frames if f.kind == "INTERPOLATION_OPEN" and f.token > last.token), None)
+        if inner is not None and self.restarts < MAX_RESTARTS:
+            self.restarts += 1
+            self.rewind(self.frames.index(inner), inner.token, inner.start)
+            self.report_interpolation(inner.start)
+            return inner.start + 2
         for index, token in enumerate(self.tokens):
             if token.kind != "TEXT_OPEN" or token.text != '"""':
                 continue

@@ -16,7 +16,7 @@ from windtunnel.dsl.scenarios import Builder
 from windtunnel.dsl.source import MAX_FILE, Source, too_large
 from windtunnel.dsl.syntax import File, Item, Span
 from windtunnel.dsl.tables import END, table
-from windtunnel.dsl.tokens import Lexed, Token
+from windtunnel.dsl.tokens import Comment, Lexed, Token
 from windtunnel.dsl.workflows import Header
 
 LANGUAGE: Final = 1
@@ -34,6 +34,7 @@ class Parsed:
     file: File
     diagnostics: tuple[Diagnostic, ...]
     holes: tuple[Span, ...] = ()
+    comments: tuple[Comment, ...] = ()
 
 
 def parse(source: Source) -> Parsed:
@@ -65,18 +66,20 @@ def parse(source: Source) -> Parsed:
     if not kept and not found:
         message = "there is no workflow, type, template or scenario in this file"
         found.append(report("WT0022", message, Place(source.name, Span(0, 0))))
-    return Parsed(source, tree, _in_order(found), tuple(sorted(recovery.holes)))
+    return Parsed(source, tree, _in_order(found), tuple(sorted(recovery.holes)), tuple(lexed.comments))
 
 
 def _items(source: Source, lexed: Lexed, recovery: Recovery) -> tuple[list[Any], list[Diagnostic]]:
     """The items that could be read, and the findings about brackets."""
     items: list[Any] = []
     unpaired: list[Diagnostic] = []
+    lines = {_line(source, each) for each in lexed.diagnostics}
     bounds = [*lexed.items, len(lexed.tokens)]
     for number, first in enumerate(lexed.items):
         tokens = lexed.tokens[first : bounds[number + 1]]
         if number in lexed.unbalanced:
             tokens, odd = mend(source, tokens)
+            odd = [each for each in odd if _line(source, each) not in lines]
             unpaired.extend(odd)
             recovery.know(odd)
         end = tokens[-1].end if tokens else 0
@@ -84,6 +87,11 @@ def _items(source: Source, lexed: Lexed, recovery: Recovery) -> tuple[list[Any],
         if item is not None:
             items.append(item)
     return items, unpaired
+
+
+def _line(source: Source, finding: Diagnostic) -> int:
+    """The line that a finding is about."""
+    return source.position(finding.primary.span.start)[0]
 
 
 def _in_order(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:

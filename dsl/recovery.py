@@ -46,6 +46,7 @@ _INSERTED: Final = {
     "DOT": 2.9,
 }
 _PREVIOUS: Final = 3.1
+_UNLIKELY: Final = 9.0
 _REPLACING: Final = ("COLON", "COMMA", "EQUAL", "ARROW", "VBAR", "EQUAL_TO", "DOT")
 _DECLARING: Final = NODE_WORDS | {"COMPUTE", "INCLUDE", "LET", "TYPE", "TEMPLATE", "WORKFLOW"}
 _NAME_ENDS: Final = frozenset({"LBRACE", "EQUAL", "TEXT_OPEN", "LPAR", "NEWLINE", END})
@@ -103,7 +104,8 @@ class Recovery:
             self.holes.append(Span(tokens[repair.first].start, last.end))
         start = tokens[self.machine.marks[-1].index if self.machine.marks else 0].start
         place = bisect_left(self.known, min(start, repair.finding.primary.span.start))
-        follows = place < len(self.known) and self.known[place] <= tokens[stuck].end
+        last = max(stuck, repair.last - 1)
+        follows = place < len(self.known) and (self.known[place] <= tokens[last].end or tokens[stuck].kind == END)
         if not follows and stuck >= self.repaired:
             self.findings.append(repair.finding)
 
@@ -124,6 +126,7 @@ class Recovery:
     def choose(self, tokens: list[Token], at: int) -> Repair:
         """The best repair."""
         start = Mark(0, self.machine.table.start, 0)
+        self.forget_closed(tokens, at)
         marks = [*reversed(self.machine.marks[-OUTWARD:])]
         enough = [
             repair
@@ -135,6 +138,19 @@ class Recovery:
         if enough:
             return min(enough, key=lambda repair: (-min(repair.far, at + WINDOW), repair.cost))
         return Repair(0, 0, start, 0, len(tokens), (), self.does_not_fit(tokens, at))
+
+    def forget_closed(self, tokens: list[Token], at: int) -> None:
+        """Drop the marks of lists that have ended; the machine itself does not look for them."""
+        live: list[Mark] = []
+        for mark in self.machine.marks:
+            depth = 0
+            for token in tokens[mark.index : at]:
+                depth += (token.kind in PARTNERS) - (token.kind in CLOSERS)
+                if depth < 0:
+                    break
+            else:
+                live.append(mark)
+        self.machine.marks[:] = live
 
     def candidates(self, tokens: list[Token], at: int, marks: list[Mark]) -> Iterator[Repair]:
         """Everything that may be tried."""
@@ -224,9 +240,12 @@ class Recovery:
     def insertions(self, tokens: list[Token], at: int, stack: list[int]) -> Iterator[Repair]:
         """A token is missing."""
         end = tokens[at - 1].end if at else tokens[at].start
+        in_lines = self.machine.marks and self.separator(self.machine.marks[-1]) == "NEWLINE"
         for kind, cost in _INSERTED.items():
             if not self.machine.takes(stack, kind):
                 continue
+            if kind == "ARROW" and not in_lines:
+                cost = _UNLIKELY
             sign = self.machine.table.spellings.get(kind, "\n")
             if kind == "NEWLINE":
                 message, sign = "each entry stands on a line of its own", "\n"
@@ -293,11 +312,15 @@ class Recovery:
                 if repair.far > end:
                     yield repair
 
-    def entry_ends(self, tokens: list[Token], mark: Mark) -> Iterator[int]:
-        """Where the entry that begins at a mark may end: the numbers of tokens that do not belong to it any more."""
+    def separator(self, mark: Mark) -> str | None:
+        """What stands between the entries of the list that a mark lies in; None for clause blocks."""
         stack = self.machine.stack(mark)
         self.machine.probe(stack, (HOLE,))
-        separator = next((kind for kind in ("NEWLINE", "COMMA") if self.machine.takes(stack, kind)), None)
+        return next((kind for kind in ("NEWLINE", "COMMA") if self.machine.takes(stack, kind)), None)
+
+    def entry_ends(self, tokens: list[Token], mark: Mark) -> Iterator[int]:
+        """Where the entry that begins at a mark may end: the numbers of tokens that do not belong to it any more."""
+        separator = self.separator(mark)
         depth = 0
         for index in range(mark.index, len(tokens)):
             kind = tokens[index].kind

@@ -7,37 +7,42 @@ from typing import Any, NamedTuple
 from windtunnel.dsl import syntax as s
 from windtunnel.dsl.tokens import Token
 from windtunnel.dsl.syntax import Span
-from windtunnel.dsl.workflows import Workflows, word
+from windtunnel.dsl.workflows import Workflows, block, word
 
 
 class Given(NamedTuple):
     """`input { … }` of a scenario."""
 
     input: s.Record
+    block: s.Block
 
 
 class Host(NamedTuple):
     """`host …`."""
 
     words: tuple[s.Word, ...]
+    block: s.Block
 
 
 class Provider(NamedTuple):
     """`provider { … }`."""
 
     lines: tuple[s.ProviderLine, ...]
+    block: s.Block
 
 
 class Person(NamedTuple):
     """`person { … }`."""
 
     lines: tuple[s.PersonLine, ...]
+    block: s.Block
 
 
 class Faults(NamedTuple):
     """`faults { … }`."""
 
     lines: tuple[s.FaultLine, ...]
+    block: s.Block
 
 
 def as_path(expr: s.Expr) -> s.NodePath | None:
@@ -102,6 +107,7 @@ class Builder(Workflows):
             tuple(expects),
             self.comments.doc_above(word.start),
             Span(word.start, right.end),
+            tuple(member.block for member in members if not isinstance(member, s.Expect)),
         )
 
     def once(self, old: s.Record | None, new: s.Record, what: str) -> s.Record:
@@ -111,12 +117,14 @@ class Builder(Workflows):
         self.report("WT0004", f"a scenario has one `{what}`", new.span)
         return old
 
-    def make_scenario_input(self, _: Token, input: s.Record) -> Given:
+    def make_scenario_input(self, keyword: Token, input: s.Record) -> Given:
         value = self.make_value(input)
-        return Given(value if isinstance(value, s.Record) else s.Record((), input.span))
+        record = value if isinstance(value, s.Record) else s.Record((), input.span)
+        return Given(record, block(keyword, input.span.end))
 
-    def make_host(self, _: Token, mode: s.Name, origin: tuple[s.Word, ...] | None) -> Host:
-        return Host((s.Word(mode.text, mode.span), *(origin or ())))
+    def make_host(self, keyword: Token, mode: s.Name, origin: tuple[s.Word, ...] | None) -> Host:
+        words = (s.Word(mode.text, mode.span), *(origin or ()))
+        return Host(words, block(keyword, words[-1].span.end))
 
     def make_host_origin(self, with_: Token, name: s.Name) -> tuple[s.Word, ...]:
         first = word(with_)
@@ -124,8 +132,8 @@ class Builder(Workflows):
 
     # --- provider -------------------------------------------------------------------------------------------
 
-    def make_provider(self, _p: Token, _l: Token, lines: list[s.ProviderLine], _r: Token) -> Provider:
-        return Provider(tuple(lines))
+    def make_provider(self, word: Token, _: Token, lines: list[s.ProviderLine], right: Token) -> Provider:
+        return Provider(tuple(lines), block(word, right.end))
 
     def make_provider_line(
         self, node: s.NodePath, visit: tuple[int, Span] | None, turns: list[list[s.Act]]
@@ -161,8 +169,8 @@ class Builder(Workflows):
 
     # --- person and faults ----------------------------------------------------------------------------------
 
-    def make_person(self, _p: Token, _l: Token, lines: list[s.PersonLine], _r: Token) -> Person:
-        return Person(tuple(lines))
+    def make_person(self, word: Token, _: Token, lines: list[s.PersonLine], right: Token) -> Person:
+        return Person(tuple(lines), block(word, right.end))
 
     def make_person_line(self, verb: Token, moment: s.Moment | None) -> s.PersonLine:
         name = word(verb)
@@ -215,8 +223,8 @@ class Builder(Workflows):
     def make_of_node(self, _: Token, node: s.NodePath) -> s.NodePath:
         return node
 
-    def make_faults(self, _f: Token, _l: Token, lines: list[s.FaultLine], _r: Token) -> Faults:
-        return Faults(tuple(lines))
+    def make_faults(self, word: Token, _: Token, lines: list[s.FaultLine], right: Token) -> Faults:
+        return Faults(tuple(lines), block(word, right.end))
 
     def make_fault_line(
         self, kind: Token, event: s.EventRef | None, moment: s.Moment | None, duration: s.Expr | None
@@ -246,7 +254,10 @@ class Builder(Workflows):
         return s.Expect("eventually", value, (), value.span)
 
     def make_expect_order(self, first: s.Expr, rest: list[s.Expr]) -> s.Expect:
-        paths = tuple(path for expr in (first, *rest) if (path := self.node_of(expr)) is not None)
+        paths = tuple(path for expr in (first, *rest) if (path := as_path(expr)) is not None)
+        if len(paths) <= len(rest):
+            wrong = next(expr for expr in (first, *rest) if as_path(expr) is None)
+            self.report("WT0004", "between arrows stand nodes, such as `approve` or `mount/approve`", wrong.span)
         return s.Expect("order", None, paths, Span(first.span.start, rest[-1].span.end))
 
     def make_next_path(self, _: Token, expr: s.Expr) -> s.Expr:

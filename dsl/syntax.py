@@ -600,8 +600,19 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """Where a block stands, from its keyword to its `}`: `input`, `exits`, `edges`, `provider`, …"""
+
+    keyword: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Workflow:
-    """One workflow. Repeated settings or blocks are all kept, so that the compiler can point at each."""
+    """One workflow. Repeated settings or blocks are all kept, so that the compiler can point at each.
+
+    `blocks` are the `input`, `exits` and `edges` blocks in source order; the n-th of a kind is the n-th entry there.
+    """
 
     name: Name
     settings: tuple[Setting, ...]
@@ -612,6 +623,7 @@ class Workflow:
     edges: tuple[tuple[EdgeLine, ...], ...]
     doc: str | None
     span: Span
+    blocks: tuple[Block, ...] = ()
 
 
 # --- scenarios ----------------------------------------------------------------------------------------------
@@ -706,7 +718,7 @@ class Expect:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`scenario "title" for workflow { … }`."""
+    """`scenario "title" for workflow { … }`; `blocks` are `input`, `host`, `provider`, `person` and `faults`."""
 
     title: Text
     workflow: Name
@@ -719,6 +731,7 @@ class Scenario:
     expects: tuple[Expect, ...]
     doc: str | None
     span: Span
+    blocks: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

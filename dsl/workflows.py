@@ -24,24 +24,32 @@ class Inputs(NamedTuple):
     """`input { … }`."""
 
     type: s.RecordType
+    block: s.Block
 
 
 class Exits(NamedTuple):
     """`exits { … }`."""
 
     exits: tuple[s.ExitDecl, ...]
+    block: s.Block
 
 
 class Edges(NamedTuple):
     """`edges { … }`."""
 
     lines: tuple[s.EdgeLine, ...]
+    block: s.Block
 
 
 class Route(NamedTuple):
     """`on failed | timed_out`."""
 
     outcomes: tuple[s.Name, ...]
+
+
+def block(keyword: Token, end: int) -> s.Block:
+    """A block from its keyword to `end`."""
+    return s.Block(word(keyword), Span(keyword.start, end))
 
 
 def word(token: Token) -> s.Name:
@@ -105,6 +113,7 @@ class Workflows(Expressions):
         self, word: Token, name: s.Name, _: Token, members: list[Any], right: Token
     ) -> s.Workflow:
         settings, inputs, exits, lets, nodes, edges = [], [], [], [], [], []
+        blocks = tuple(member.block for member in members if isinstance(member, Inputs | Exits | Edges))
         for member in members:
             match member:
                 case s.Setting():
@@ -131,6 +140,7 @@ class Workflows(Expressions):
             tuple(edges),
             self.comments.doc_above(word.start),
             Span(word.start, right.end),
+            blocks,
         )
 
     # --- members of a workflow ------------------------------------------------------------------------------
@@ -156,12 +166,12 @@ class Workflows(Expressions):
         name = s.Name("budget turns", Span(keyword.start, unit.span.end))
         return s.Setting(name, value, Span(keyword.start, value.span.end))
 
-    def make_inputs(self, _: Token, type: s.RecordType) -> Inputs:
+    def make_inputs(self, keyword: Token, type: s.RecordType) -> Inputs:
         self.make_whole_type(type)
-        return Inputs(type)
+        return Inputs(type, block(keyword, type.span.end))
 
-    def make_exits(self, _e: Token, _l: Token, exits: list[s.ExitDecl], _r: Token) -> Exits:
-        return Exits(tuple(exits))
+    def make_exits(self, keyword: Token, _: Token, exits: list[s.ExitDecl], right: Token) -> Exits:
+        return Exits(tuple(exits), block(keyword, right.end))
 
     def make_exit_decl(self, name: s.Name, _: Token, type: s.TypeExpr) -> s.ExitDecl:
         doc = self.comments.doc_above(name.span.start)
@@ -271,8 +281,8 @@ class Workflows(Expressions):
 
     # --- edges ----------------------------------------------------------------------------------------------
 
-    def make_edges(self, _e: Token, _l: Token, lines: list[s.EdgeLine], _r: Token) -> Edges:
-        return Edges(tuple(lines))
+    def make_edges(self, keyword: Token, _: Token, lines: list[s.EdgeLine], right: Token) -> Edges:
+        return Edges(tuple(lines), block(keyword, right.end))
 
     def make_edge_line(
         self,
