@@ -161,7 +161,7 @@ def _is_constant(expression: JsonValue) -> bool:
     return isinstance(expression, list) and expression[0] == "const"
 
 
-# --- one writer for each form ---------------------------------------------------------------------------------
+# --- one writer for each form ----------------------------------------------------------------------------
 
 _Writer = Callable[[list[JsonValue], _Place, int], tuple[int, str]]
 

@@ -1,4 +1,4 @@
-"""How a box looks: a card with sign, name, caption, facts and ways out. Size first, then shapes at a place."""
+"""How a box looks: a card with sign, name, caption, facts and ways out. Size first, then shapes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Card:
 
 
 def card_of(box: Box, stubs: Sequence[Arrow], names: dict[str, str]) -> Card:
-    """The card of a box; `stubs` are its arrows that are written instead of drawn, `names` their targets' names."""
+    """The card of a box; `stubs` are its arrows that are written, `names` what their targets are called."""
     if box.kind == "start":
         text = fit(" ".join((box.name, *box.facts)), SMALL_SIZE, MAX_WIDTH)
         return _plain(box, START_SIZE + width(text, SMALL_SIZE) * 2 + 16, START_SIZE, text)

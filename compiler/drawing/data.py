@@ -13,7 +13,7 @@ SCHEMA: Final = "windtunnel.picture.v1"
 
 
 def picture_data(picture: Picture) -> dict[str, Any]:
-    """The picture as JSON values; what is empty is left out, so are lone surrogates, which no file can hold."""
+    """The picture as JSON values; what is empty is left out, what no file can hold is replaced."""
     data = _sparse(asdict(picture))
     assert isinstance(data, dict), "a picture is a record"
     return {"schema": SCHEMA, **data}

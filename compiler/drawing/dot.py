@@ -1,4 +1,4 @@
-"""A picture as DOT, for Graphviz and what reads its language: every arrow drawn, open includes as clusters."""
+"""A picture as DOT, for what reads that language: every arrow drawn, open includes as clusters."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def dot_document(picture: Picture, theme: Theme = "light") -> str:
     ends = sheet_ends(picture)
     lines = [
         f"digraph {quoted(picture.title)} {{",
-        f'  graph [rankdir=TB fontname="Helvetica" bgcolor="{palette.paper}" fontcolor="{palette.ink}" labelloc=t '
-        f"label={quoted(clean(picture.title))}];",
+        f'  graph [rankdir=TB bgcolor="{palette.paper}" fontcolor="{palette.ink}" fontname="Helvetica"];',
+        f"  graph [labelloc=t label={quoted(clean(picture.title))}];",
         f'  node [fontname="Helvetica" fontsize=11 fontcolor="{palette.ink}"];',
         '  edge [fontname="Helvetica" fontsize=9];',
         *(f"  {line}" for line in _sheet(picture, picture.sheets[0], palette)),

@@ -32,6 +32,8 @@ MAX_ARROWS: Final = 6_000
 MAX_SECONDS: Final = 60
 """How long the engine may work on one batch of sheets."""
 
+WITHOUT_LAYOUT: Final = "text (txt), Mermaid (mmd), DOT (dot) or JSON (json), which need no layout"
+
 POINTS: Final = 72
 
 
@@ -44,7 +46,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A box for the engine: its size, where on its lower edge its ports are (centre and width), where one enters."""
+    """A box for the engine: its size, its ports on the lower edge (centre and width), where one enters."""
 
     width: float
     height: float
@@ -75,7 +77,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A sheet with places: the corner of each cell, the spline and label centre of each wire, the whole size."""
+    """A sheet with places: the corner of each cell; spline, tip and label centre of each wire; the size."""
 
     width: float
     height: float
@@ -86,13 +88,13 @@ class Placed:
 
 
 def lay_out(tasks: Sequence[Task], engine: Engine) -> list[Placed]:
-    """Places for each task. Raises DrawingError when one is too large, the engine lacks, or needs too long."""
+    """Places for each task. Raises DrawingError: one is too large, the engine lacks or needs too long."""
     for task in tasks:
         if len(task.cells) > MAX_BOXES or len(task.wires) > MAX_ARROWS:
             raise DrawingError(
-                f"one workflow of the picture has {len(task.cells)} boxes and {len(task.wires)} arrows; more than "
-                f"{MAX_BOXES} boxes or {MAX_ARROWS} arrows take minutes to lay out. Split it with includes, or write "
-                "text (txt), Mermaid (mmd), DOT (dot) or JSON (json), which need no layout."
+                f"one workflow of the picture has {len(task.cells)} boxes and {len(task.wires)} arrows; more "
+                f"than {MAX_BOXES} boxes or {MAX_ARROWS} arrows take minutes to lay out. Split it with "
+                f"includes, or write {WITHOUT_LAYOUT}."
             )
     different = dict.fromkeys(tasks)
     source = "\n".join(_dot(task) for task in different)
@@ -136,8 +138,8 @@ def run_engine(source: str, arguments: Sequence[str], engine: Engine) -> bytes:
         )
     except subprocess.TimeoutExpired:
         raise DrawingError(
-            f"the layout took more than {MAX_SECONDS} seconds and was stopped; fold includes, or write text (txt), "
-            "Mermaid (mmd), DOT (dot) or JSON (json), which need no layout"
+            f"the layout took more than {MAX_SECONDS} seconds and was stopped; fold includes, "
+            f"or write {WITHOUT_LAYOUT}"
         ) from None
     except (subprocess.CalledProcessError, OSError, execute.ExecutableNotFound) as error:
         raise DrawingError(f"the layout engine failed: {error}") from None
@@ -171,7 +173,7 @@ def _dot(task: Task) -> str:
     """The graph as the engine reads it: sizes, ports and arrows, no text."""
     lines = [
         "digraph {",
-        'graph [rankdir=TB nodesep=0.32 ranksep=0.42 splines=true nslimit=4 nslimit1=4 outputorder="edgesfirst"];',
+        "graph [rankdir=TB nodesep=0.32 ranksep=0.42 splines=true nslimit=4 nslimit1=4];",
         'node [shape=box fixedsize=true label=""]; edge [arrowsize=0.8];',
     ]
     for number, cell in enumerate(task.cells):

@@ -10,10 +10,10 @@ import re
 from typing import Final
 
 _WIDTHS: Final = (
-    "278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 "
-    "584 584 584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 611 722 667 944 "
-    "667 667 611 278 278 278 469 556 333 556 556 500 556 556 278 556 556 222 222 500 222 833 556 556 556 556 333 500 "
-    "278 556 500 722 500 500 500 334 260 334 584"
+    "278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 "
+    "556 278 278 584 584 584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 "
+    "611 722 667 944 667 667 611 278 278 278 469 556 333 556 556 500 556 556 278 556 556 222 222 500 222 833 "
+    "556 556 556 556 333 500 278 556 500 722 500 500 500 334 260 334 584"
 )
 _TABLE: Final = {chr(32 + index): int(width) / 1000 for index, width in enumerate(_WIDTHS.split())}
 _BOLD: Final = 1.07
@@ -40,7 +40,7 @@ def whole(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """The text on one line: white space collapsed, no control characters, nothing that turns the reading order."""
+    """The text on one line: white space collapsed, no control characters, nothing that turns it round."""
     return " ".join(_INVISIBLE.sub("", _BROKEN.sub("\ufffd", _CONTROL.sub(" ", text))).split())
 
 

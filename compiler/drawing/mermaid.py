@@ -1,4 +1,4 @@
-"""A picture as a Mermaid flowchart: every label quoted, every sign that could mean something written as an entity."""
+"""A picture as a Mermaid flowchart: labels quoted, every sign that could mean something as an entity."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """One drawn arrow. `keys` are those of the snapshot's arms: several when a failure and a timeout go one way.
+    """One arrow. `keys` are those of the snapshot's arms: several when a failure and a timeout go one way.
 
     `port` is the way out of the source; `label` has one entry a line. One that is `written` is not drawn
     as a line but stands in its source's box: many failure routes to one place would hide everything else.
@@ -142,8 +142,7 @@ def arrow_title(sheet: Sheet, arrow: Arrow) -> str:
 def sheet_ends(picture: Picture) -> dict[tuple[str, str | None], str]:
     """For the includes that are open, where arrows really begin and end: at the exits and the start inside.
 
-    Keys are the id of the include with a port (an arrow that leaves) or None (one that enters); nothing stands for
-    itself.
+    Keys are the id of the include with a port (an arrow that leaves) or None (one that enters).
     """
     ends: dict[tuple[str, str | None], str] = {}
     for sheet in picture.sheets:

@@ -26,15 +26,15 @@ _ARC: Final = 0.5523
 
 
 def png_document(scene: Scene, theme: Theme = "light", engine: Engine = "pure") -> bytes:
-    """The scene as a PNG file. Raises DrawingError where it is too large or has letters that the fonts lack."""
+    """The scene as a PNG file. Raises DrawingError where it is too large or the fonts lack its letters."""
     foreign = sorted(
         {char for text in _texts(scene) if not SIMPLE.match(text) for char in text if not SIMPLE.match(char)}
     )
     if foreign and engine == "pure":
         shown = " ".join(foreign[:8])
         raise DrawingError(
-            f"the fonts of the PNG engine do not have these letters: {shown}. Write SVG instead, which uses the "
-            "fonts of the reader, or use the program dot of Graphviz as the engine."
+            f"the fonts of the PNG engine do not have these letters: {shown}. Write SVG instead, which uses "
+            "the fonts of the reader, or use the program dot of Graphviz as the engine."
         )
     dots = min(
         DOTS_PER_INCH,

@@ -1,4 +1,4 @@
-"""A picture to shapes: cards are sized, sheets laid out from the inside out, then everything gets its place."""
+"""A picture to shapes: cards are sized, sheets laid out from the inside out, then all gets its place."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Laid:
 
 
 def scene_of(picture: Picture, engine: Engine = "pure") -> Scene:
-    """The whole picture: title, the root's sheet with the open includes in it, legend. Raises DrawingError."""
+    """The whole picture: title, the root's sheet with its open includes, legend. Raises DrawingError."""
     laid = lay_out_sheets(picture.sheets, engine)
     root = laid[""]
     top = MARGIN + HEADER + (LABEL_LINE + 4) * len(picture.notes)
@@ -154,7 +154,7 @@ def _open_cell(card: Card, laid: Mapping[str, Laid]) -> Cell | None:
     return Cell(wide, inner.placed.height + HEADER, tuple(ports), entry)
 
 
-# --- groups ---------------------------------------------------------------------------------------------------
+# --- groups ----------------------------------------------------------------------------------------------
 
 
 def _sheet_groups(laid: Mapping[str, Laid], scope: str, left: float, top: float) -> Iterator[Group]:
@@ -252,7 +252,7 @@ def _head(base: Point, tip: Point, role: str, flow: Flow) -> Shape:
     return Polygon((wings[0], tip, wings[1]), role, role, 0.8)
 
 
-# --- words over and under the picture -------------------------------------------------------------------------
+# --- words over and under the picture --------------------------------------------------------------------
 
 
 def _heading(picture: Picture) -> Group:

@@ -65,7 +65,7 @@ class Polygon:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One line of text; `y` is its base line, `halo` a role drawn around the letters so that lines stay behind."""
+    """One line of text; `y` is its base line, `halo` a role drawn around the letters to hold lines off."""
 
     x: float
     y: float

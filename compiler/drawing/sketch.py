@@ -1,4 +1,4 @@
-"""A snapshot to a picture: which workflows are shown, their boxes in reading order, their arrows by what they mean."""
+"""A snapshot to a picture: the workflows that are shown, boxes in reading order, arrows by what they mean."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _join(scope: str, name: str) -> str:
     return f"{scope}/{name}" if scope else name
 
 
-# --- boxes ----------------------------------------------------------------------------------------------------
+# --- boxes -----------------------------------------------------------------------------------------------
 
 
 def _start_box(snapshot: Snapshot, scope: str, mount: MountModel | None, place: Place) -> Box:
@@ -187,7 +187,7 @@ def _with_crowd(box: Box, arrows: Sequence[Arrow], place: Place) -> Box:
     return replace(box, facts=facts)
 
 
-# --- arrows ---------------------------------------------------------------------------------------------------
+# --- arrows ----------------------------------------------------------------------------------------------
 
 
 def _source(edge: EdgeModel) -> str:
@@ -252,9 +252,9 @@ def _merged(arrows: Iterable[Arrow]) -> list[Arrow]:
 def _uncrowded(arrows: Sequence[Arrow], order: Mapping[str, int]) -> list[Arrow]:
     """The arrows with those marked as written that would make a hairball.
 
-    Failure routes are written where CROWD_OF_FAILURES of them go to one place. Of all arrows that enter a box which
-    CROWD_IN enter, or leave one which CROWD_OUT leave, only those are drawn that are needed to reach each box once: the
-    one from the nearest box before it.
+    Failure routes are written where CROWD_OF_FAILURES of them go to one place. Of all arrows that enter a
+    box which CROWD_IN enter, or leave one which CROWD_OUT leave, only those are drawn that are needed to
+    reach each box once: the one from the nearest box before it.
     """
     failures: dict[str, int] = {}
     entering: dict[str, list[Arrow]] = {}

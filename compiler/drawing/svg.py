@@ -1,4 +1,4 @@
-"""A scene as SVG: one group for each box and arrow, with its whole text as tooltip; the same bytes everywhere."""
+"""A scene as SVG: a group for each box and arrow, its whole text as tooltip; the same bytes everywhere."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def svg_element(scene: Scene, paint: Colour, paper: str | None = None) -> str:
     """The scene as one `<svg>` element; `paint` gives the colour of a role."""
     wide, high = number(scene.width), number(scene.height)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
-        f'font-family="{FONT}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"',
+        f' viewBox="0 0 {wide} {high}" font-family="{FONT}" role="img">',
         f"<title>{text(scene.title)}</title>",
     ]
     if paper is not None:

@@ -1,7 +1,7 @@
 """A picture as text: boxes one below the other in reading order, loops in a gutter on the left.
 
-An arrow to the next box is a line downwards; every other one says where it goes. Open includes follow as sections of
-their own.
+An arrow to the next box is a line downwards; every other one says where it goes. Open includes follow as
+sections of their own.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Row:
 
 
 def terminal_text(picture: Picture, *, ascii: bool = False, columns: int = COLUMNS) -> str:
-    """The picture in lines of at most `columns` columns; with `ascii` the drawing itself needs no other letters."""
+    """The picture in lines of at most `columns` columns; with `ascii` the drawing needs no other letters."""
     signs = ASCII if ascii else UNICODE
     lines: list[str] = []
     for sheet in picture.sheets:

@@ -91,7 +91,7 @@ def caption(node: SnapshotNode, place: Place) -> str:
 
 
 def facts(node: SnapshotNode, place: Place) -> tuple[str, ...]:
-    """What must be seen without opening the panel: who decides by when, and deadlines that are not the usual one."""
+    """What must be seen at once: who decides by when, and deadlines that are not the usual one."""
     return tuple(_facts(node, place))
 
 
