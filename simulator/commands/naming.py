@@ -1,4 +1,4 @@
-"""Where a FILE lies: the project it belongs to, its name there, and how names there look from here."""
+"""Names of files as the person at the terminal writes them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import click
 
@@ -14,55 +14,38 @@ from windtunnel.dsl import Diagnostic, Place
 from windtunnel.simulator.commands.console import reason
 
 BUILTIN: Final = "builtin:"
-ROOT_MARKS: Final = (".git", "windtunnel.lock")
-"""What stands in the top folder of a project."""
 
 
-class Located(NamedTuple):
-    """A FILE as the reader wants it: the folder of the project, and the name below it."""
-
-    root: Path
-    name: str
-
-
-def locate(file: str) -> Located:
-    """Find the project of a FILE. Raises click's UsageError for a file that cannot be read."""
-    here = Path.cwd()
+def readable(file: str) -> None:
+    """Raise click's UsageError unless the FILE is a built-in's name or a file that can be opened."""
     if file.startswith(BUILTIN):
-        return Located(here, file)
-    path = Path(file)
+        return
     try:
-        if path.is_dir():
+        if Path(file).is_dir():
             raise click.UsageError(f"cannot read {file}: it is a folder")
-        with path.open("rb"):
+        with Path(file).open("rb"):
             pass
-        real = path.resolve(strict=True)
     except OSError as problem:
         raise click.UsageError(f"cannot read {file}: {reason(problem)}") from None
     except ValueError:
         raise click.UsageError(f"cannot read {file!r}: not a usable path") from None
-    root = next(
-        (folder for folder in real.parents if any((folder / mark).exists() for mark in ROOT_MARKS)), None
-    )
-    if root is None:
-        root = here.resolve() if real.is_relative_to(here.resolve()) else real.parent
-    return Located(root, real.relative_to(root).as_posix())
 
 
-def _tops_a_project(folder: Path) -> bool:
-    return any((folder / mark).exists() for mark in ROOT_MARKS)
+def from_here(file: str) -> Callable[[str], str]:
+    """How a name in the project of `file` is written from the current folder, so that an editor can open it.
 
-
-def from_here(root: Path) -> Callable[[str], str]:
-    """How a name below `root` is written from the current folder, so that an editor can open it."""
+    The project of a file below the current folder is that folder, so names stay as they are; the project of
+    any other file is the folder it lies in.
+    """
+    here = Path.cwd().resolve()
+    if file.startswith(BUILTIN) or (here / file).resolve().is_relative_to(here):
+        return lambda name: name
+    folder = os.path.dirname(file)
 
     def name(asked: str) -> str:
         if asked.startswith(BUILTIN) or os.path.isabs(asked):
             return asked
-        try:
-            return Path(os.path.relpath(root / asked)).as_posix()
-        except ValueError:  # Another drive.
-            return (root / asked).as_posix()
+        return Path(folder, asked).as_posix()
 
     return name
 

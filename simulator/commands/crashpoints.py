@@ -1,0 +1,32 @@
+"""`windtunnel crashpoints FILE`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from windtunnel.simulator.commands.console import FINDINGS, leave, show
+from windtunnel.simulator.commands.input import input_option
+from windtunnel.simulator.commands.loading import outside_option
+from windtunnel.simulator.commands.preparing import prepare
+from windtunnel.simulator.report.summary import crash_points
+from windtunnel.simulator.search.exploration import crashpoints
+
+
+@click.command(name="crashpoints", epilog="Example: windtunnel crashpoints builtin:autoplan")
+@click.argument("file")
+@input_option
+@click.option("--json", "as_json", is_flag=True, help="Print every point as JSON.")
+@outside_option
+def command(file: str, given: str | None, as_json: bool, allow_outside: bool) -> None:
+    """List every point at which a process can die; kill it there, start it again, and go on to an end.
+
+    A point lies before and after every commit, between any two events, and inside every append of several
+    parts. Ends with 1 when a point is not survived.
+    """
+    found = crashpoints(prepare(file, given=given, allow_outside=allow_outside))
+    report = found.to_json()
+    show(json.dumps(report, indent=2, ensure_ascii=False) + "\n" if as_json else crash_points(report))
+    if found.violations or not found.total == found.fired == found.recovered:
+        leave(FINDINGS)

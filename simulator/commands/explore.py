@@ -1,0 +1,118 @@
+"""`windtunnel explore FILE`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from windtunnel.simulator.commands.console import FINDINGS, is_terminal, leave, show
+from windtunnel.simulator.commands.input import input_option
+from windtunnel.simulator.commands.loading import outside_option
+from windtunnel.simulator.commands.preparing import prepare
+from windtunnel.simulator.commands.telling import tell_story
+from windtunnel.simulator.report.summary import exploration as summary
+from windtunnel.simulator.search.exploration import Exploration, Progress, Setup, explore, replay
+from windtunnel.simulator.search.token import decode
+
+_COUNT = click.IntRange(min=0, max=1_000)
+
+
+@click.command(name="explore", epilog="Example: windtunnel explore builtin:autoplan --faults 2")
+@click.argument("file", required=False)
+@click.option("--faults", type=_COUNT, default=2, show_default=True, help="Faults of all kinds together.")
+@click.option("--crashes", type=_COUNT, help="At most this many of them crashes.")
+@click.option("--duplicates", type=_COUNT, help="At most this many of them repeated messages.")
+@click.option("--provider-faults", type=_COUNT, help="At most this many of them deviations of the model.")
+@click.option(
+    "--fault", metavar="ID", help="Put a known bug back, to see it found. FILE may be left out then."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For what is too large."
+)
+@input_option
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@outside_option
+def command(
+    file: str | None,
+    faults: int,
+    crashes: int | None,
+    duplicates: int | None,
+    provider_faults: int | None,
+    fault: str | None,
+    seed: int,
+    given: str | None,
+    as_json: bool,
+    allow_outside: bool,
+) -> None:
+    """Try every schedule of a workflow with up to N faults: crashes, deviations of the model, repeats, a person.
+
+    Ends with a proof within these bounds, or with the shortest story of what breaks and a token that replays
+    it. Ends with 1 when something breaks.
+    """
+    setup = prepare(file, fault=fault, given=given, allow_outside=allow_outside)
+    caps = {"crash": crashes, "duplicate": duplicates, "provider": provider_faults}
+    began = time.monotonic()
+    with _progress(faults) as progress:
+        found = explore(setup, faults=faults, caps=caps, seed=seed, progress=progress)
+    found = replace(found, seconds=round(time.monotonic() - began, 3))
+    if as_json:
+        show(json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
+    else:
+        _tell(setup, found)
+    if found.violations:
+        leave(FINDINGS)
+
+
+def _tell(setup: Setup, found: Exploration) -> None:
+    show(summary(found.to_json()))
+    if found.violations:
+        show(f"\nHow it comes to “{found.violations[0].invariant}”:\n\n")
+        tell_story(replay(setup, decode(found.violations[0].token)))
+
+
+def _progress(faults: int) -> AbstractContextManager[Progress | None]:
+    """A bar on a terminal, nothing elsewhere."""
+    return _Bar(faults) if is_terminal() else nullcontext()
+
+
+class _Bar(AbstractContextManager[Progress]):
+    """States known and looked at, with the speed; the end comes into sight only as the frontier shrinks."""
+
+    def __init__(self, faults: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[states]:>12,} states  {task.fields[speed]:>9,.0f} states/s"),
+            TimeElapsedColumn(),
+        )
+        self._faults = faults
+        self._began = time.monotonic()
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("starting", total=None, states=0, speed=0.0)
+
+    def __enter__(self) -> Callable[[int, int, int, int], None]:
+        self._bar.start()
+        return self._show
+
+    def __exit__(self, *raised: Any) -> None:
+        self._bar.stop()
+
+    def _show(self, number: int, states: int, transitions: int, frontier: int) -> None:
+        passed = max(time.monotonic() - self._began, 1e-6)
+        self._bar.update(
+            self._task,
+            description=f"{number} of {self._faults} faults",
+            completed=max(states - frontier, 0),
+            total=states,
+            states=states,
+            speed=states / passed,
+        )

@@ -1,0 +1,74 @@
+"""`windtunnel graph FILE`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from windtunnel.compiler import draw
+from windtunnel.compiler.drawing import FORMATS
+from windtunnel.compiler.drawing.picture import DrawingError
+from windtunnel.simulator.commands.console import show, write_whole
+from windtunnel.simulator.commands.loading import load_snapshot, outside_option
+
+
+@click.command(name="graph", epilog="Example: windtunnel graph builtin:autoplan -o autoplan.svg")
+@click.argument("file")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write to this file, in the format of its ending, instead of standard output.",
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="The format; svg where nothing tells it.")
+@click.option("--expand", default="1", show_default=True, metavar="N|all", help="Levels of includes to open.")
+@click.option("--theme", type=click.Choice(("light", "dark")), default="light", show_default=True)
+@outside_option
+def command(
+    file: str, output: Path | None, form: str | None, expand: str, theme: str, allow_outside: bool
+) -> None:
+    """Draw a workflow: nodes, edges, exits, and what is included."""
+    picture = _picture(file, _format(output, form), expand, theme, allow_outside)
+    data = picture if isinstance(picture, bytes) else picture.encode()
+    if output is not None:
+        write_whole(output, data)
+    elif isinstance(picture, bytes):
+        raise click.UsageError("this format is not text; say where to write it with -o")
+    else:
+        show(picture)
+
+
+def _picture(file: str, form: str, expand: str, theme: str, allow_outside: bool) -> str | bytes:
+    options: dict[str, Any] = {"expand": _levels(expand), "theme": theme}
+    snapshot = load_snapshot(file, allow_outside)
+    try:
+        drawn: Any = draw(snapshot, form, **options)  # type: ignore[arg-type]
+    except DrawingError as problem:
+        raise click.UsageError(str(problem)) from None
+    assert isinstance(drawn, str | bytes), "a picture is text or bytes"
+    return drawn
+
+
+def _format(output: Path | None, form: str | None) -> str:
+    """The format that was asked for, by name or by the ending of the file."""
+    if form is not None:
+        return form
+    if output is None:
+        return "svg"
+    ending = output.suffix.removeprefix(".").lower()
+    if ending not in FORMATS:
+        listed = ", ".join(f".{name}" for name in FORMATS)
+        raise click.UsageError(
+            f"cannot tell the format of {output}: end its name in {listed}, or give --format"
+        )
+    return ending
+
+
+def _levels(expand: str) -> int | str:
+    if expand == "all":
+        return "all"
+    if expand.isdecimal() and len(expand) < 4 and int(expand) >= 1:
+        return int(expand)
+    raise click.UsageError("--expand is a number from 1, or all")

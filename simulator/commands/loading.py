@@ -1,0 +1,76 @@
+"""Files to snapshots; what is wrong with them is told on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from windtunnel.compiler import check_file, compile_file
+from windtunnel.compiler.pipeline import Checked
+from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.dsl import Diagnostic, Severity, Source, render
+from windtunnel.simulator.commands.console import FINDINGS, leave, say
+from windtunnel.simulator.commands.naming import from_here, readable, renamed
+from windtunnel.simulator.report.findings import tally
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def outside_option(command: _F) -> _F:
+    """The option `--allow-outside`."""
+    said = "Also read files outside the project, which is the current folder or the one FILE lies in."
+    return click.option("--allow-outside", is_flag=True, help=said)(command)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything that is wrong with some files, under the names to show, and the texts to draw it with."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    sources: dict[str, Source]
+
+
+def check_files(files: Sequence[str], allow_outside: bool) -> Found:
+    """Check each file; what several of them import is reported once.
+
+    Raises click's UsageError for a file that cannot be opened.
+    """
+    for file in files:
+        readable(file)
+    diagnostics: dict[Diagnostic, None] = {}
+    sources: dict[str, Source] = {}
+    for file in files:
+        found = _named(file, check_file(file, allow_outside=allow_outside))
+        diagnostics.update(dict.fromkeys(found.diagnostics))
+        sources.update(found.sources)
+    return Found(tuple(diagnostics), sources)
+
+
+def load_snapshot(file: str, allow_outside: bool = False) -> Snapshot:
+    """The snapshot of a file's workflow. Findings are told; with an error the command ends.
+
+    Raises click's UsageError for a file that cannot be opened.
+    """
+    readable(file)
+    compiled = compile_file(file, allow_outside=allow_outside)
+    found = _named(file, compiled.checked, compiled.diagnostics)
+    for diagnostic in found.diagnostics:
+        if diagnostic.severity is not Severity.HINT:
+            say(render(diagnostic, found.sources) + "\n")
+    if compiled.snapshot is None:
+        if not any(each.severity is Severity.ERROR for each in found.diagnostics):
+            raise click.UsageError(f"{file} holds no workflow")
+        say(tally(found.diagnostics, 1))
+        leave(FINDINGS)
+    return compiled.snapshot
+
+
+def _named(file: str, checked: Checked, diagnostics: tuple[Diagnostic, ...] | None = None) -> Found:
+    """The findings under the names that the person at the terminal would write."""
+    name = from_here(file)
+    wanted = checked.diagnostics if diagnostics is None else diagnostics
+    sources = {name(module.name): module.source for module in checked.modules.order}
+    return Found(tuple(renamed(each, name) for each in wanted), sources)

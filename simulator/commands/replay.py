@@ -1,0 +1,32 @@
+"""`windtunnel replay TOKEN`."""
+
+from __future__ import annotations
+
+import click
+
+from windtunnel.simulator.commands.console import FINDINGS, leave
+from windtunnel.simulator.commands.loading import outside_option
+from windtunnel.simulator.commands.preparing import prepare_token
+from windtunnel.simulator.commands.telling import tell
+from windtunnel.simulator.search.exploration import replay
+from windtunnel.simulator.search.token import TokenError
+
+
+@click.command(name="replay", epilog="Example: windtunnel replay wt1.eyJjIjpb… --json")
+@click.argument("token")
+@click.option("--json", "as_json", is_flag=True, help="Print the trace, one JSON event a line.")
+@outside_option
+def command(token: str, as_json: bool, allow_outside: bool) -> None:
+    """Tell again, event by event, the run that a token stands for.
+
+    The workflow is read where the token was made, and must not have changed since. Ends with 1 when an
+    invariant breaks.
+    """
+    setup, wanted = prepare_token(token, allow_outside=allow_outside)
+    try:
+        run = replay(setup, wanted)
+    except TokenError as problem:
+        raise click.UsageError(str(problem)) from None
+    tell(run, as_json=as_json)
+    if run.violations:
+        leave(FINDINGS)

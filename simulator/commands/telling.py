@@ -1,0 +1,42 @@
+"""A run on the terminal: a story for a person, or the trace as it is."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Final
+
+import click
+
+from windtunnel.simulator.commands.console import say, show, wants_colour
+from windtunnel.simulator.report.columns import plain
+from windtunnel.simulator.report.story import DEFAULT_WIDTH, SIGNS, Mood, story, story_lines
+from windtunnel.simulator.simulation import Run
+
+_COLOURS: Final = {Mood.GOOD: "green", Mood.BAD: "red", Mood.FAULT: "yellow"}
+
+
+def tell(run: Run, *, as_json: bool) -> None:
+    """Print the trace; as a story it is followed by how the run ended."""
+    if as_json:
+        for line in run.trace:
+            show(line + "\n")
+        for violation in run.violations:
+            say(f"✗ {violation.invariant}: {violation.message}")
+        return
+    tell_story(run)
+    for node, why in run.gaps.items():
+        say(f"! {node}: {why}")
+    ended = f"the run is {run.status}" + (f", by exit {run.exit}" if run.exit else "")
+    for violation in run.violations:
+        show(f"\n✗ {violation.invariant}: {plain(violation.message)}\n")
+    show(f"\n{'✗' if run.violations else '✓'} {ended}\n")
+
+
+def tell_story(run: Run) -> None:
+    """Print the story alone, in colour where a terminal shows it."""
+    if not wants_colour():
+        show(story(run.events))
+        return
+    width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
+    for line in story_lines(run.events, width=width):
+        show(click.style(f"{SIGNS[line.mood]} {line.text}", fg=_COLOURS.get(line.mood)) + "\n")
