@@ -1,5 +1,7 @@
 """Snapshot, scenario and choices in; trace and verdict out.
 
+    from windtunnel.simulator import simulate, explore, crashpoints, replay
+
 Reading order; each file imports only files above it:
 
 choices       the one source of chance
@@ -8,11 +10,62 @@ pool          a frozen value becomes a small number
 budget        what may go wrong in one run, and how often
 providers/    what stands in for the model
 events        what can happen: events, messages, effects
-chat/         the session log and the agent loop
+chat/         the conversation: its log and the agent loop
 run/          the engine: state, routing, completion, recovery
 store/        what survives a crash
 network       the links between the processes
 moves         what can happen next
 invariants    what must hold in every run
 world         everything wired together
+trace         a path written down with absolute names
+simulation    one path through the world
+search/       every schedule within bounds
+worlds/       a small workflow for each seeded fault
+faults        bugs that real systems had, put back on purpose
+operations    simulate, explore, crashpoints, replay
+report/       results in words
+commands/     the commands, one file each
+cli           the command line
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from windtunnel.simulator.operations import (
+        CrashPoints,
+        Exploration,
+        InputRefused,
+        NotSimulated,
+        Run,
+        TokenError,
+        UnknownFault,
+        crashpoints,
+        explore,
+        replay,
+        simulate,
+    )
+
+__all__ = [
+    "CrashPoints",
+    "Exploration",
+    "InputRefused",
+    "NotSimulated",
+    "Run",
+    "TokenError",
+    "UnknownFault",
+    "crashpoints",
+    "explore",
+    "replay",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for, so that the command line starts quickly."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from windtunnel.simulator import operations
+
+    return getattr(operations, name)

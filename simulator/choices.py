@@ -45,19 +45,26 @@ class Recorded:
         return self.asked >= len(self._answers)
 
 
+QUIET_SHARE: Final = 7
+"""Of eight answers of a seed, how many are the quiet one: else every run would end in its first steps."""
+
+
 class Seeded:
-    """Answers from a seed (splitmix64)."""
+    """Answers from a seed (splitmix64): mostly 0, else any of them."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed & MASK
 
     def choose(self, n: int, label: str) -> int:
-        """The next number."""
+        """The next answer."""
+        return self._next() % n if self._next() % 8 >= QUIET_SHARE else 0
+
+    def _next(self) -> int:
         self._state = (self._state + 0x9E3779B97F4A7C15) & MASK
         mixed = self._state
         mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & MASK
         mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & MASK
-        return (mixed ^ (mixed >> 31)) % n
+        return mixed ^ (mixed >> 31)
 
 
 class Asked:
@@ -72,7 +79,3 @@ class Asked:
         if not 0 <= answer < n:
             raise ChoiceError(f"{answer} was answered, but only {n} are offered ({label})")
         return answer
-
-
-QUIET: Final = Recorded(())
-"""Every answer is 0."""

@@ -51,6 +51,10 @@ OLDER_ENTRY: Final = Mark("older entry")
 PROMPT_ENTRY: Final = Mark("prompt entry")
 ELAPSED: Final = Mark("elapsed")
 INVOCATION: Final = Mark("invocation")
+REPLAYED: Final = Mark("replayed steps")
+
+ATTEMPT_TEXT: Final = "\ue000attempt\ue001"
+"""Stands in a prompt for the id of the current attempt."""
 
 
 @dataclass(frozen=True, slots=True)

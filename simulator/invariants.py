@@ -130,18 +130,19 @@ class Facts:
         self.agents = frozenset(n for n, node in snapshot.nodes.items() if isinstance(node, AgentNode))
         self._mounts = snapshot.composition.mounts
         self._edges: dict[tuple[str, str | None, str], list[tuple[str, TargetModel]]] = {}
-        self.limits: dict[str, int] = {}
+        self.limits: dict[str, tuple[str, int]] = {}
         self.scopes: dict[str, str] = {}
         for edge in snapshot.edges:
             source = f"{edge.scope}:start" if edge.source == "start" else edge.source
             found = self._edges.setdefault((source, edge.way, edge.on), [])
             for arm in edge.arms:
                 found.append((edge.scope, arm.to))
-                self.scopes[arm.key] = edge.scope
+                counter = arm.key if arm.limit is None else arm.limit.counter or arm.key
+                self.scopes[counter] = edge.scope
                 if arm.limit is not None:
                     found.append((edge.scope, arm.limit.then))
                     if isinstance(arm.limit.count, int):
-                        self.limits[arm.key] = arm.limit.count
+                        self.limits[arm.key] = (counter, arm.limit.count)
         self.most_steps = {
             path: m.max_steps for path, m in self._mounts.items() if isinstance(m.max_steps, int)
         }
@@ -307,12 +308,11 @@ def _arrow(account: _Account, event: Event) -> None:
     key = event.get("via")
     if not isinstance(key, str) or key not in account.facts.limits:
         return
+    counter, most = account.facts.limits[key]
     counts = dict(account.watch.arrows)
-    counts[key] = counts.get(key, 0) + 1
-    most = account.facts.limits[key]
-    account.check(
-        LIMITS, counts[key] <= most, f"the arrow {key} is taken {counts[key]} times, its limit is {most}"
-    )
+    counts[counter] = counts.get(counter, 0) + 1
+    message = f"the arrow {key} is taken {counts[counter]} times, its limit is {most}"
+    account.check(LIMITS, counts[counter] <= most, message)
     account.set(arrows=tuple(sorted(counts.items())))
 
 

@@ -48,9 +48,14 @@ class Links(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A move: who gets what, and the links without it. `kind` is the fault it costs, "" for none."""
+    """A move: who gets what, and the links without it.
+
+    `kind` is the fault it costs, "" for none; `source` is where the message comes from: `queue`, `wire`, `provider`,
+    `late`, `self`, `person` or `clock`.
+    """
 
     kind: str
+    source: str
     handler: str
     message: ToLoop | ToEngine | Item | Behaviour
     links: Links
@@ -73,8 +78,8 @@ def moves(host: Host, links: Links, menu: Menu | None) -> tuple[Draft, ...]:
     if not host.over:
         quiet += _late(links)
     if host.engine.phase == "held":
-        quiet.append(Draft("", "engine", Release(), links, "the person lets the run go on"))
-    timeout = Draft("", "engine", Timeout(CURRENT), links._replace(timer=None), "the time of the step is up")
+        quiet.append(Draft("", "person", "engine", Release(), links, "the person lets the run go on"))
+    timeout = Draft("", "clock", "engine", Timeout(CURRENT), links._replace(timer=None), "the time of the step is up")
     armed = links.timer is not None
     if not quiet and armed:
         quiet.append(timeout)
@@ -90,10 +95,10 @@ def _queue(links: Links) -> tuple[Draft, ...]:
     told = links.inbox[0]
     rest = links._replace(inbox=links.inbox[1:])
     label = f"{told.to} gets {describe(told)}"
-    found = [Draft("", told.to, told.message, rest, label)]
+    found = [Draft("", "queue", told.to, told.message, rest, label)]
     if network.repeatable(told.message):
         late = rest._replace(late=network.repeat_late(links.late, told.message))
-        found.append(Draft("duplicate", told.to, told.message, late, f"{label}, which will come again"))
+        found.append(Draft("duplicate", "queue", told.to, told.message, late, f"{label}, which will come again"))
     return tuple(found)
 
 
@@ -101,11 +106,11 @@ def _steps(host: Host, links: Links) -> list[Draft]:
     """What loop and engine do by themselves."""
     loop, found = host.loop, []
     if loop.phase == "down":
-        return [Draft("", "loop", Step(), links, "the host opens the session")]
+        return [Draft("", "self", "loop", Step(), links, "the host opens the session")]
     if loop.phase == "stopping" or (loop.phase == "idle" and loop.waiting is not None):
-        found.append(Draft("", "loop", Step(), links, "the agent loop goes on"))
+        found.append(Draft("", "self", "loop", Step(), links, "the agent loop goes on"))
     if host.engine.phase in ("down", "recover", "ready"):
-        found.append(Draft("", "engine", Step(), links, "the engine goes on"))
+        found.append(Draft("", "self", "engine", Step(), links, "the engine goes on"))
     return found
 
 
@@ -114,7 +119,7 @@ def _stream(links: Links) -> list[Draft]:
         return []
     item = links.wire[0]
     rest = links._replace(wire=links.wire[1:])
-    return [Draft("", "loop", item, rest, f"the loop gets {_piece(item)}")]
+    return [Draft("", "wire", "loop", item, rest, f"the loop gets {_piece(item)}")]
 
 
 def _behaviours(links: Links, menu: Menu | None, *, good: bool) -> list[Draft]:
@@ -125,7 +130,7 @@ def _behaviours(links: Links, menu: Menu | None, *, good: bool) -> list[Draft]:
         provider, wire = network.answer(links.provider, links.wire, behaviour)
         after = links._replace(provider=provider, wire=wire)
         kind = "" if good else "provider"
-        found.append(Draft(kind, "provider", behaviour, after, f"the model: {behaviour.name}"))
+        found.append(Draft(kind, "provider", "provider", behaviour, after, f"the model: {behaviour.name}"))
     return found
 
 
@@ -135,7 +140,7 @@ def _late(links: Links) -> list[Draft]:
         rest = links._replace(late=(*links.late[:at], *links.late[at + 1 :]))
         assert isinstance(message, Submitted | Settled | Heard), "only reports of the loop come late"
         label = f"engine gets {describe(Tell('engine', message))} again"
-        found.append(Draft("", "engine", message, rest, label))
+        found.append(Draft("", "late", "engine", message, rest, label))
     return found
 
 
@@ -144,17 +149,17 @@ def _repeats(links: Links) -> list[Draft]:
         return []
     item = links.wire[0]
     twice = links._replace(wire=network.repeat_item(links.wire)[1:])
-    return [Draft("duplicate", "loop", item, twice, f"the loop gets {_piece(item)} twice")]
+    return [Draft("duplicate", "wire", "loop", item, twice, f"the loop gets {_piece(item)} twice")]
 
 
 def _people(host: Host, links: Links) -> list[Draft]:
     loop, engine, found = host.loop, host.engine, []
     if loop.phase in ("asked", "streaming", "tools", "stopping") and loop.why != "escape":
-        found.append(Draft("escape", "loop", Escape(), links, "the person presses Escape"))
+        found.append(Draft("escape", "person", "loop", Escape(), links, "the person presses Escape"))
     if host.over or loop.phase == "down" or engine.phase == "down":
         return found
-    found.append(Draft("cancel", "engine", Cancel(), links, "the person cancels the run"))
-    found.append(Draft("followup", "loop", Say(FOLLOW_UP), links, "the person sends a message"))
+    found.append(Draft("cancel", "person", "engine", Cancel(), links, "the person cancels the run"))
+    found.append(Draft("followup", "person", "loop", Say(FOLLOW_UP), links, "the person sends a message"))
     return found
 
 

@@ -59,6 +59,7 @@ class Move(NamedTuple):
     """A draft of `moves`, interned: `handler` gets `message`, the other fields are the links without it."""
 
     kind: str
+    source: str
     handler: str
     message: int
     inbox: int
@@ -110,9 +111,7 @@ class World:
     Raises InputRefused when the input does not fit.
     """
 
-    def __init__(
-        self, program: Program, provider: providers.Provider, input: JsonValue, *, start: Budget
-    ) -> None:
+    def __init__(self, program: Program, provider: providers.Provider, input: JsonValue) -> None:
         verdict = program.accepts.accept(input)
         if isinstance(verdict, Refused):
             raise InputRefused(str(verdict))
@@ -137,6 +136,8 @@ class World:
         self.outcomes: list[Outcome] = []
         self.tested: Counter[str] = Counter()
         self.gaps: dict[str, str] = {}
+        self.offered: set[tuple[str, str]] = set()
+        self.behaved: set[tuple[str, str]] = set()
         self._called: dict[tuple[str, int, int, int], int] = {}
         self._moves: dict[tuple[int, ...], tuple[Move, ...]] = {}
         self._open_calls: set[int] = set()
@@ -151,7 +152,7 @@ class World:
         self._committed: dict[tuple[int, int], tuple[int, bool]] = {}
         self._aged: dict[int, int] = {}
         self._spent: dict[tuple[int, str], int] = {}
-        self._seen: dict[tuple[int, int, int, int], tuple[int, tuple[Violation, ...]]] = {}
+        self._seen: dict[tuple[int, int, Cut | None, int], tuple[int, tuple[Violation, ...]]] = {}
         self._step = self.messages.id(Step())
         self._down = (
             self.loops.id(Loop()),
@@ -162,13 +163,16 @@ class World:
             self.lates.id(()),
             self.timers.id(None),
         )
-        self.start: State = (
-            *self._down,
-            self.logs.id(logs.NEW),
-            self.stores.id(created(canonical(self.input))),
-            self.budgets.id(start),
-            self.watches.id(Watch()),
-        )
+        self._durable = (self.logs.id(logs.NEW), self.stores.id(created(canonical(self.input))))
+
+    def start(self, budget: Budget) -> State:
+        """A run that was asked for, before the host looks at it."""
+        return (*self._down, *self._durable, self.budgets.id(budget), self.watches.id(Watch()))
+
+    @property
+    def distinct_calls(self) -> int:
+        """How many different handler calls were made."""
+        return len(self._called)
 
     # --- what can happen ------------------------------------------------------------------------------------
 
@@ -186,8 +190,12 @@ class World:
             found.append(self._apply(state, move, outcome_id, left))
             crash_left = crash_budget if left == budget else self._spend(left, "crash")
             if crash_left >= 0:
-                for at in range(len(self.outcomes[outcome_id].cuts)):
-                    crashes.append(self._crash(state, move, outcome_id, at, crash_left))
+                for cut in self.outcomes[outcome_id].cuts:
+                    crashes.append(self._crash(state, move, outcome_id, cut, crash_left))
+        if crash_budget >= 0 and state[LOG : STORE + 1] == self._durable and found:
+            # Nothing was written yet, so no write's crash stands for this one.
+            first = found[0]
+            crashes.append(self._crash(state, first.move, first.outcome, Cut(0), crash_budget))
         return found + crashes
 
     def moves(self, state: State) -> tuple[Move, ...]:
@@ -217,6 +225,7 @@ class World:
         links = draft.links
         return Move(
             draft.kind,
+            draft.source,
             draft.handler,
             self.messages.id(draft.message),
             self.inboxes.id(links.inbox),
@@ -241,6 +250,7 @@ class World:
             scope = Scope(self.program, read.run)
             request = Request(asked.node, asked.visit, Kind(asked.kind), asked.prompt, asked.max_chars, scope)
             found = self._menus[key] = self.provider.menu(request)
+            self.offered.update((asked.node, one.name) for one in (*found.quiet, *found.deviations))
             if found.gap is not None:
                 self.gaps.setdefault(asked.node, found.gap)
         return found
@@ -265,7 +275,7 @@ class World:
             local = state[ENGINE]
             view = self._engine_view(local, message, state)
         else:
-            local, view = 0, 0
+            local, view = move.provider, 0
         key = (handler, local, view, message)
         found = self._called.get(key)
         if found is None:
@@ -276,6 +286,8 @@ class World:
     def _run(self, handler: str, local: int, view: int, message: int) -> Outcome:
         event = self.messages.values[message]
         if handler == "provider":
+            asked = self.calls.values[local].question
+            self.behaved.add((asked.node if asked is not None else "", cast(Behaviour, event).name))
             return Outcome(0, message, (), (), ())
         read = self.views.values[view]
         if handler == "loop":
@@ -308,7 +320,7 @@ class World:
     # --- its effects ----------------------------------------------------------------------------------------
 
     def _apply(self, state: State, move: Move, number: int, budget: int) -> Option:
-        inbox, wire, provider, late, timer = move[3:8]
+        inbox, wire, provider, late, timer = move[4:9]
         outcome = self.outcomes[number]
         log, store = state[LOG], state[STORE]
         for code, piece in outcome.effects:
@@ -330,7 +342,7 @@ class World:
                 timer = self._down[TIMER]
             else:
                 log = self._repair(log)
-        watch, violations = self._watch(state[WATCH], number, -1, store)
+        watch, violations = self._watch(state[WATCH], number, None, store)
         if move.handler == "loop":
             locals_ = (outcome.local, state[ENGINE])
         elif move.handler == "engine":
@@ -340,10 +352,13 @@ class World:
         after = (*locals_, inbox, wire, provider, late, timer, log, store, budget, watch)
         return Option(after, violations, move, None, number)
 
-    def _crash(self, state: State, move: Move, number: int, at: int, budget: int) -> Option:
-        """The state after a crash at one cut of an outcome: what is durable, and nothing else."""
+    def crash(self, state: State, option: Option, cut: Cut) -> Option:
+        """What a crash leaves when it falls at `cut` of the option's outcome; it costs nothing here."""
+        return self._crash(state, option.move, option.outcome, cut, state[BUDGET])
+
+    def _crash(self, state: State, move: Move, number: int, cut: Cut, budget: int) -> Option:
+        """The state after a crash: what is durable, and nothing else."""
         log, store = state[LOG], state[STORE]
-        cut = self.outcomes[number].cuts[at]
         actions = self.outcomes[number].actions
         for action in actions[: cut.done]:
             if isinstance(action, Commit):
@@ -355,20 +370,22 @@ class World:
                 log = self._repair(log)
         if cut.torn:
             log = self._tear(log, self.pieces.id(actions[cut.done]), cut.rows)
-        watch, violations = self._watch(state[WATCH], number, at, store)
+        watch, violations = self._watch(state[WATCH], number, cut, store)
         return Option((*self._down, log, store, budget, watch), violations, move, cut, number)
 
-    def _watch(self, watch: int, number: int, cut: int, store: int) -> tuple[int, tuple[Violation, ...]]:
-        """The watcher after an outcome, or after what a crash (`cut` ≥ 0) left of it."""
+    def _watch(
+        self, watch: int, number: int, cut: Cut | None, store: int
+    ) -> tuple[int, tuple[Violation, ...]]:
+        """The watcher after an outcome, or after what a crash left of it."""
         key = (watch, number, cut, store)
         found = self._seen.get(key)
         if found is None:
             outcome = self.outcomes[number]
-            actions = outcome.actions if cut < 0 else _until(outcome.actions, outcome.cuts[cut])
+            actions = outcome.actions if cut is None else until(outcome.actions, cut)
             position = invariants.Position(*self.stores.values[store].position)
             received = self.messages.values[outcome.message]
             seen = invariants.observe(self.facts, self.watches.values[watch], received, actions, position)
-            after = seen.watch if cut < 0 else invariants.crashed(seen.watch)
+            after = seen.watch if cut is None else invariants.crashed(seen.watch)
             self.tested.update(seen.tested)
             found = self._seen[key] = (self.watches.id(after), seen.violations)
         return found
@@ -483,7 +500,7 @@ class World:
         return found
 
 
-def _until(actions: tuple[Action, ...], cut: Cut) -> tuple[Action, ...]:
+def until(actions: tuple[Action, ...], cut: Cut) -> tuple[Action, ...]:
     """What had happened when the crash fell."""
     done = actions[: cut.done]
     if cut.torn and cut.rows:

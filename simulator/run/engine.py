@@ -13,6 +13,7 @@ from windtunnel.compiler.evaluator import EvaluationError
 from windtunnel.simulator.chat.log import Answer, Branch
 from windtunnel.simulator.events import (
     ANSWER_ENTRY,
+    ATTEMPT,
     CURRENT,
     ELAPSED,
     Abort,
@@ -30,6 +31,7 @@ from windtunnel.simulator.events import (
     Prompt,
     Published,
     Question,
+    REPLAYED,
     Release,
     Reply,
     Settled,
@@ -327,7 +329,9 @@ def _release(program: Program, local: Engine, view: View) -> Result:
 
 def resumed(position: Position) -> Event:
     """The event of a run that goes on."""
-    payload: Payload = (("replayedSteps", Mark("steps")), ("resumeAt", position.node))
+    payload: Payload = (("replayedSteps", REPLAYED), ("resumeAt", position.node))
+    if position.phase == "started":
+        payload = (*payload, ("resumedAttemptId", ATTEMPT))
     return Event("run", "run_resumed", payload=payload)
 
 

@@ -71,9 +71,10 @@ Node = Agent | Compute
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One arm of an edge; `limit` reads the environment."""
+    """One arm of an edge; `limit` reads the environment and holds for `counter`."""
 
     key: str
+    counter: str
     cases: tuple[str | int | float | bool | None, ...] | None
     to: TargetModel
     limit: Compiled | None
@@ -121,7 +122,7 @@ class Program:
         self.mounts = {path: _mount(path, mount, snapshot) for path, mount in sorted(mounts.items())}
         self.accepts = acceptor(snapshot.input, snapshot.types)
         self.max_steps = _number(snapshot.max_steps)
-        self.edges = {
+        self._edges: dict[tuple[str, str, str | None, str], Edge] = {
             (edge.scope, edge.source, edge.way, edge.on): Edge(
                 edge.scope,
                 None if edge.subject is None else compile_expression(edge.subject),
@@ -129,12 +130,16 @@ class Program:
             )
             for edge in snapshot.edges
         }
-        self.arrows = {arm.key: edge.scope for edge in snapshot.edges for arm in edge.arms}
-        self.limited = frozenset(
-            arm.key for edge in snapshot.edges for arm in edge.arms if arm.limit is not None
-        )
+        self.counters = {
+            arm.key: _counter(arm) for edge in snapshot.edges for arm in edge.arms if arm.limit is not None
+        }
+        self.counter_scopes = {_counter(arm): edge.scope for edge in snapshot.edges for arm in edge.arms}
         self.live = _liveness(snapshot)
         self.revisited = frozenset(name for name in self.nodes if name in _reachable(snapshot)[name])
+
+    def edge(self, scope: str, source: str, way: str | None = None, on: str = "ok") -> Edge | None:
+        """What follows one end of a node, a mount's exit, or the start of a scope."""
+        return self._edges.get((scope, source, way, on))
 
     def scopes(self, id: str) -> tuple[str, ...]:
         """The scopes around a node, innermost first, the root last."""
@@ -215,10 +220,17 @@ def _mount(path: str, mount: MountModel, snapshot: Snapshot) -> Mount:
     )
 
 
+def _counter(arm: ArmModel) -> str:
+    """What counts the arrow: arrows that were written as one share a count."""
+    shared = None if arm.limit is None else arm.limit.counter
+    return arm.key if shared is None else shared
+
+
 def _arm(arm: ArmModel) -> Arm:
     limit = arm.limit
     return Arm(
         arm.key,
+        _counter(arm),
         arm.cases,
         arm.to,
         None if limit is None else _number(limit.count),

@@ -14,7 +14,7 @@ from windtunnel.compiler.acceptance import Refused
 from windtunnel.compiler.canonical import canonical
 from windtunnel.compiler.evaluator import EvaluationError, equal
 from windtunnel.compiler.snapshot import TargetModel
-from windtunnel.simulator.events import CURRENT, INVOCATION, Event, Json, Value
+from windtunnel.simulator.events import CURRENT, INVOCATION, Event, Json, Payload
 from windtunnel.simulator.run import words
 from windtunnel.simulator.run.program import START, Agent, Arm, Edge, Program, scope_of
 from windtunnel.simulator.run.state import Run, Scope, fold
@@ -66,7 +66,7 @@ def route(program: Program, run: Run) -> Route:
     """The transaction that follows the end of a node."""
     walk = _Walk(program, run)
     node, outcome = run.position.node, run.position.outcome
-    edge = program.edges.get((scope_of(node), node, None, outcome))
+    edge = program.edge(scope_of(node), node, None, outcome)
     if edge is None:
         error = run.error or f"{node} has no way on after {outcome}."
         _end(walk, "timed_out" if outcome == "timed_out" else "failed", error)
@@ -90,11 +90,11 @@ def _take(walk: _Walk, edge: Edge, output: JsonValue) -> None:
         raise _Dead("The includes go in circles without a node.")
     scope = Scope(walk.program, walk.run)
     arm = _arm(edge, scope)
-    via: tuple[tuple[str, Value], ...] = (("via", arm.key),)
+    via: Payload = (("via", arm.key),)
     target = arm.to
     if arm.limit is not None:
         limit = arm.limit(scope)
-        taken = dict(walk.run.arrows).get(arm.key, 0)
+        taken = dict(walk.run.arrows).get(arm.counter, 0)
         if isinstance(limit, int) and taken >= limit:
             assert arm.then is not None, "a limit says where to go then"
             target, via = arm.then, (("via", f"{arm.key} then"),)
@@ -119,22 +119,23 @@ def _arm(edge: Edge, scope: Scope) -> Arm:
     return default
 
 
-def _leave(walk: _Walk, scope: str, exit: str, output: JsonValue, via: tuple[tuple[str, Value], ...]) -> None:
+def _leave(walk: _Walk, scope: str, exit: str, output: JsonValue, via: Payload) -> None:
     """Out of a workflow: of the run, or of a mount into its parent."""
     value = Json(canonical(output))
     if not scope:
         walk.say(Event("run", "run_completed", payload=(("exit", exit), ("finalOutput", value), *via)))
         return
     mount = walk.program.mounts[scope]
-    payload = (("exit", exit), ("mountPath", scope), ("output", value), *via, ("workflow", mount.workflow))
+    left: Payload = (("exit", exit), ("mountPath", scope), ("output", value))
+    payload = (*left, *via, ("workflow", mount.workflow))
     walk.say(Event("run", "include_exited", payload=payload))
-    edge = walk.program.edges.get((mount.scope, scope, exit, "ok"))
+    edge = walk.program.edge(mount.scope, scope, exit)
     if edge is None:
         raise _Dead(f"{scope}.{exit} leads nowhere.")
     _take(walk, edge, output)
 
 
-def _enter(walk: _Walk, target: TargetModel, via: tuple[tuple[str, Value], ...]) -> None:
+def _enter(walk: _Walk, target: TargetModel, via: Payload) -> None:
     assert target.node is not None, "a target is a node or an exit"
     mount = walk.program.mounts.get(target.node)
     if mount is None:
@@ -144,7 +145,7 @@ def _enter(walk: _Walk, target: TargetModel, via: tuple[tuple[str, Value], ...])
     verdict = mount.accepts.accept(given)
     if isinstance(verdict, Refused):
         raise _Dead(f"The input of {mount.path} is refused: {verdict}")
-    payload: tuple[tuple[str, Value], ...] = (
+    payload: Payload = (
         ("input", Json(canonical(verdict.value))),
         ("invocation", INVOCATION),
         ("mountPath", mount.path),
@@ -156,14 +157,14 @@ def _enter(walk: _Walk, target: TargetModel, via: tuple[tuple[str, Value], ...])
 
 
 def _begin_scope(walk: _Walk, scope: str, start_at: str) -> None:
-    edge = walk.program.edges.get((scope, START, None, "ok"))
+    edge = walk.program.edge(scope, START)
     if edge is None:
         _enter(walk, TargetModel(node=start_at), ())
     else:
         _take(walk, edge, None)
 
 
-def start_node(walk: _Walk, node: str, via: tuple[tuple[str, Value], ...]) -> None:
+def start_node(walk: _Walk, node: str, via: Payload) -> None:
     """A visit begins, unless a limit of steps around the node is used up."""
     steps = dict(walk.run.steps)
     for scope in walk.program.scopes(node):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 from pydantic import JsonValue
 
@@ -57,6 +57,9 @@ class Run(NamedTuple):
 OVER = frozenset({"completed", "failed", "timed_out", "cancelled", "waiting"})
 """Statuses that end a run."""
 
+MANY: Final = 1_000_000
+"""Where the counters of arrows and steps saturate."""
+
 _END_EVENTS = {f"run_{status}": status for status in OVER}
 
 
@@ -74,9 +77,8 @@ def fold(program: Program, run: Run, event: Event) -> Run:
 def _counted(program: Program, run: Run, event: Event) -> Run:
     """The arrow that led to the event counts, where a limit counts it."""
     arrow = event.get("via")
-    if not isinstance(arrow, str) or arrow not in program.limited:
-        return run
-    return run._replace(arrows=_plus(run.arrows, arrow, 1_000_000))
+    counter = program.counters.get(arrow) if isinstance(arrow, str) else None
+    return run if counter is None else run._replace(arrows=_plus(run.arrows, counter, MANY))
 
 
 def _started(program: Program, run: Run, event: Event) -> Run:
@@ -86,7 +88,7 @@ def _started(program: Program, run: Run, event: Event) -> Run:
     if not again:
         steps = run.steps
         for scope in program.scopes(node):
-            steps = _plus(steps, scope, 1_000_000)
+            steps = _plus(steps, scope, MANY)
         run = run._replace(
             steps=steps, visits=_plus(run.visits, node, program.visit_cap), attempts=1, error=""
         )
@@ -166,8 +168,10 @@ def _left(program: Program, run: Run, mount: str) -> Run:
         results=_drop(run.results, within),
         visits=_drop(run.visits, within),
         ended=_drop(run.ended, within),
-        arrows=_drop(run.arrows, lambda key: program.arrows[key] == mount or within(program.arrows[key])),
-        steps=_drop(run.steps, lambda id: id == mount or within(id)),
+        arrows=_drop(
+            run.arrows,
+            lambda key: program.counter_scopes[key] == mount or within(program.counter_scopes[key]),
+        ),
         done=tuple(id for id in run.done if not within(id)),
     )
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.compiler.typetext import words
+from windtunnel.compiler.contract import (
+    ASSISTANT_REFUSAL,
+    assistant_contract,
+    prompt_with,
+    submit_contract,
+)
+from windtunnel.simulator.events import ATTEMPT_TEXT
 from windtunnel.simulator.run.program import Agent, Program
 
-ATTEMPT_TEXT: Final = "\ue000attempt\ue001"
-"""Stands in a prompt for the id of the attempt; the printed trace holds the id."""
-
-ASSISTANT_CONTRACT: Final = (
-    "Reply with a normal assistant message.\n"
-    "Do not call the workflow tool to complete this step.\n"
-    "Your visible reply becomes the workflow step output."
-)
-NOT_SUBMITTED: Final = "This step completes with a normal assistant response. Do not submit workflow output."
+NOT_SUBMITTED: Final = ASSISTANT_REFUSAL
 NOTHING_AWAITED: Final = "No workflow step is awaiting output."
 STALE: Final = "This attempt of the step is over; its submissions are refused."
 ACCEPTED: Final = "Accepted. The workflow goes on."
@@ -31,25 +29,19 @@ CANCELLED: Final = "Cancelled."
 
 def prompt(program: Program, agent: Agent, text: str, max_chars: int | None) -> str:
     """A step's prompt with its contract last."""
-    return f"{text}\n\n{_contract(program, agent, max_chars)}"
+    return prompt_with(text, _contract(program, agent, max_chars))
 
 
 def reminder(program: Program, agent: Agent) -> str:
     """What a model is told that stopped without submitting."""
-    return f"The step {agent.id} still waits for its output.\n\n{_contract(program, agent, None)}"
+    return prompt_with(f"The step {agent.id} still waits for its output.", _contract(program, agent, None))
 
 
 def _contract(program: Program, agent: Agent, max_chars: int | None) -> str:
-    if agent.completion == "assistant":
-        limit = "" if max_chars is None else f"\nKeep it under {max_chars} characters."
-        return ASSISTANT_CONTRACT + limit
-    assert agent.type is not None, "a submit agent has an output type"
-    call = f'{{"step": "{agent.id}", "attempt": "{ATTEMPT_TEXT}", "output": …}}'
-    return (
-        f"This is the step {agent.id} of the workflow {program.snapshot.workflow}, attempt {ATTEMPT_TEXT}.\n"
-        f"Finish it by calling the workflow tool once: submit {call}\n"
-        f"The output is {words(agent.type.type)}."
-    )
+    if agent.type is None:
+        return assistant_contract(max_chars)
+    snapshot = program.snapshot
+    return submit_contract(snapshot.workflow, agent.id, ATTEMPT_TEXT, agent.type.type, snapshot.types)
 
 
 def wrong_step(named: str, pending: str) -> str:

@@ -44,6 +44,11 @@ class Search:
     found: list[tuple[Violation, int, int]] = field(default_factory=list)
 
     @property
+    def schedules(self) -> int:
+        """Runs that were tried; one that reaches a state that is known counts as tried from there on."""
+        return self.ends + self.transitions - (len(self.parents) - 1)
+
+    @property
     def states(self) -> int:
         """How many different states there are."""
         return len(self.parents)
@@ -63,12 +68,12 @@ class Search:
         return path if choice < 0 else (*path, choice)
 
 
-def search(world: World, *, most: int = MAX_STATES, progress: Progress | None = None) -> Search:
-    """Every state that the world's budget allows, or the first `most` of them."""
+def search(world: World, start: State, *, most: int = MAX_STATES, progress: Progress | None = None) -> Search:
+    """Every state that the start's budget allows, or about the first `most` of them."""
     collecting = gc.isenabled()
     gc.disable()  # Nothing here is cyclic, and the collector would walk millions of tuples.
     try:
-        result = _breadth_first(world, most, progress)
+        result = _breadth_first(world, start, most, progress)
     finally:
         if collecting:
             gc.enable()
@@ -76,14 +81,14 @@ def search(world: World, *, most: int = MAX_STATES, progress: Progress | None = 
     return result
 
 
-def _breadth_first(world: World, most: int, progress: Progress | None) -> Search:
+def _breadth_first(world: World, start: State, most: int, progress: Progress | None) -> Search:
     result = Search()
     visited, parents, choices, quiet = result.visited, result.parents, result.choices, result.quiet
-    visited[hash(world.start)] = 0
+    visited[hash(start)] = 0
     parents.append(NOWHERE)
     choices.append(0)
     quiet.append(NOWHERE)
-    frontier: list[tuple[int, State]] = [(0, world.start)]
+    frontier: list[tuple[int, State]] = [(0, start)]
     broken: set[str] = set()
     while frontier:
         following: list[tuple[int, State]] = []

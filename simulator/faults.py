@@ -1,0 +1,89 @@
+"""Bugs that real systems had, each as a switch that puts it back: one guarded line in engine or recovery.
+
+Whoever judges never reads a switch: invariants, world and search know nothing of this table. Each fault has a small
+world of its own in which the explorer finds it, and which the sound engine passes within the same bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+from windtunnel.simulator.invariants import ADOPTION, RERUN, RESPONSES, SETTLED, SUBMISSION
+
+
+class UnknownFault(ValueError):
+    """No fault goes by that id; the message lists those that do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A seeded fault: what it was, the invariant it is about, and the file of its world in `worlds/`."""
+
+    id: str
+    story: str
+    holds: str
+    invariant: str
+    world: str
+
+    @property
+    def source(self) -> str:
+        """The text of its world."""
+        return files("windtunnel.simulator.worlds").joinpath(self.world).read_text(encoding="utf-8")
+
+
+FAULTS: Final = (
+    Fault(
+        "W01",
+        "the answer is shown twice after a crash",
+        "recovery adopts the answer of the same run, node and attempt on the current branch",
+        RESPONSES,
+        "answer.flow",
+    ),
+    Fault(
+        "W02",
+        "an answer of an earlier loop visit is adopted for a later one",
+        "an answer belongs to its attempt",
+        ADOPTION,
+        "loop.flow",
+    ),
+    Fault(
+        "W04",
+        "the next node starts at message_end, before the turn settled",
+        "a step completes when its turn has settled",
+        SETTLED,
+        "answer.flow",
+    ),
+    Fault(
+        "W05",
+        "a tool-call message completes an assistant node",
+        "only a final visible message completes it",
+        RESPONSES,
+        "answer.flow",
+    ),
+    Fault(
+        "W08",
+        "a stale or duplicate submission is accepted by a later attempt",
+        "a submission is accepted for the step and attempt that it names",
+        SUBMISSION,
+        "again.flow",
+    ),
+    Fault(
+        "W12",
+        "a crash after a node finished but before routing runs it again",
+        "a node that finished is routed, never run again",
+        RERUN,
+        "answer.flow",
+    ),
+)
+
+BY_ID: Final = {fault.id: fault for fault in FAULTS}
+
+
+def fault(id: str) -> Fault:
+    """The fault of that id, in any case. Raises UnknownFault."""
+    found = BY_ID.get(id.upper())
+    if found is None:
+        raise UnknownFault(f"There is no seeded fault {id}; there are {', '.join(BY_ID)}.")
+    return found

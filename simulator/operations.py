@@ -1,0 +1,159 @@
+"""What the simulator does, as four functions: `simulate`, `explore`, `crashpoints`, `replay`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import JsonValue
+
+from windtunnel.compiler.pipeline import compile_workflow
+from windtunnel.compiler.reader import Refused
+from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.dsl.source import Source
+from windtunnel.simulator.budget import budget
+from windtunnel.simulator.choices import Choices, Recorded, Seeded
+from windtunnel.simulator.faults import BY_ID, Fault, UnknownFault, fault
+from windtunnel.simulator.providers.behaviour import Provider
+from windtunnel.simulator.run.program import NotSimulated
+from windtunnel.simulator.search import exploration
+from windtunnel.simulator.search.exploration import CrashPoints, Exploration, Progress, Setup
+from windtunnel.simulator.search.token import TokenError, decode
+from windtunnel.simulator.simulation import Run
+from windtunnel.simulator.world import InputRefused
+
+__all__ = [
+    "CrashPoints",
+    "Exploration",
+    "InputRefused",
+    "NotSimulated",
+    "Run",
+    "TokenError",
+    "UnknownFault",
+    "crashpoints",
+    "explore",
+    "replay",
+    "simulate",
+]
+
+FAULT_REFERENCE = "fault:"
+"""How a token names the small world of a seeded fault."""
+
+SEEDED_FAULTS = 2
+"""Faults that a run drawn from a seed may meet."""
+
+VISITS = 1_000_000
+"""Where a single run's counts of visits saturate; a search needs only the first ones apart."""
+
+
+def simulate(
+    snapshot: Snapshot,
+    input: JsonValue = None,
+    *,
+    seed: int | None = None,
+    choices: Sequence[int] | Choices | None = None,
+    provider: Provider | None = None,
+) -> Run:
+    """Run a workflow once. Without `seed` and `choices` nothing goes wrong and the first good behaviour is taken.
+
+    `choices` are whole numbers, or something that answers questions; a `seed` draws behaviour and up to
+    SEEDED_FAULTS faults. Raises InputRefused and NotSimulated.
+    """
+    setup = Setup(snapshot, input, provider=provider, visit_cap=VISITS)
+    return exploration.run(setup, budget(SEEDED_FAULTS, {}), _answers(seed, choices))
+
+
+def _answers(seed: int | None, choices: Sequence[int] | Choices | None) -> Choices:
+    if choices is not None:
+        return Recorded(choices) if isinstance(choices, Sequence) else choices
+    return Recorded(()) if seed is None else Seeded(seed)
+
+
+def explore(
+    snapshot: Snapshot | None = None,
+    *,
+    input: JsonValue = None,
+    faults: int = exploration.DEFAULT_FAULTS,
+    crashes: int | None = None,
+    duplicates: int | None = None,
+    provider_faults: int | None = None,
+    fault: str | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    reference: str | None = None,
+    provider: Provider | None = None,
+) -> Exploration:
+    """Every schedule with up to `faults` faults, of each kind at most as many as its cap.
+
+    With `fault` a seeded bug is switched on; without a snapshot its own small world is explored. `reference` is the
+    name that tokens give the workflow. Raises InputRefused, NotSimulated and UnknownFault.
+    """
+    caps = {"crash": crashes, "duplicate": duplicates, "provider": provider_faults}
+    setup = _setup(snapshot, input, fault, reference, provider)
+    return exploration.explore(setup, faults=faults, caps=caps, seed=seed, progress=progress)
+
+
+def crashpoints(
+    snapshot: Snapshot,
+    *,
+    input: JsonValue = None,
+    reference: str | None = None,
+    provider: Provider | None = None,
+) -> CrashPoints:
+    """Every crash point of the crash-free paths, fired once. Raises InputRefused and NotSimulated."""
+    return exploration.crashpoints(_setup(snapshot, input, None, reference, provider))
+
+
+def replay(token: str, load: Callable[[str], Snapshot]) -> Run:
+    """The run of a token, again. `load` gives the snapshot of the workflow under the reference in the token.
+
+    Raises TokenError when the token is damaged, of another version, or made for another text of the workflow.
+    """
+    decoded = decode(token)
+    if decoded.workflow.startswith(FAULT_REFERENCE):
+        snapshot = world_of(fault(decoded.workflow.removeprefix(FAULT_REFERENCE)))
+    else:
+        snapshot = load(decoded.workflow)
+    if decoded.fault is not None and decoded.fault not in BY_ID:
+        raise TokenError(f"This token switches on a fault that is not known here ({decoded.fault}).")
+    setup = Setup(snapshot, decoded.input, fault=decoded.fault, reference=decoded.workflow)
+    return exploration.replay(setup, decoded)
+
+
+def world_of(fault: Fault) -> Snapshot:
+    """The small world of a seeded fault."""
+    compiled = compile_workflow(_Shipped(fault), fault.world)
+    assert compiled.snapshot is not None, f"the world of {fault.id} compiles"
+    return compiled.snapshot
+
+
+class _Shipped:
+    """Reads the one file of a fault's world."""
+
+    def __init__(self, fault: Fault) -> None:
+        self._fault = fault
+
+    def read(self, name: str) -> Source | Refused:
+        """The world's source; a small world imports nothing."""
+        if name != self._fault.world:
+            return Refused("WT0103", f"`{name}` is not part of this world")
+        return Source(name, self._fault.source)
+
+    def candidates(self, workflow: str) -> tuple[str, ...]:
+        """A small world finds nothing by name."""
+        return ()
+
+
+def _setup(
+    snapshot: Snapshot | None,
+    input: JsonValue,
+    fault_id: str | None,
+    reference: str | None,
+    provider: Provider | None,
+) -> Setup:
+    seeded = None if fault_id is None else fault(fault_id)
+    if snapshot is None:
+        if seeded is None:
+            raise UnknownFault("Name a workflow, or a seeded fault whose own small world is explored.")
+        snapshot, reference = world_of(seeded), FAULT_REFERENCE + seeded.id
+    id = None if seeded is None else seeded.id
+    return Setup(snapshot, input, fault=id, reference=reference, provider=provider)

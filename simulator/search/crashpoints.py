@@ -1,0 +1,260 @@
+"""Where a crash can fall on the crash-free paths, and what becomes of the run after each.
+
+Points: before and after every durable write, between any two emitted events, and inside every append of more than
+one entry. The paths are as few as take every arrow and exit that good behaviour can take. Each point is fired and the
+run goes on quietly to an end. The labels name the places where such systems were seen to break.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from windtunnel.simulator.events import DURABLE, Action, Append, Commit, Emit, Event
+from windtunnel.simulator.invariants import Violation, stuck
+from windtunnel.simulator.run.state import visit
+from windtunnel.simulator.world import LOG, STORE, WATCH, Cut, Option, State, World
+
+MAX_PATHS: Final = 256
+"""Crash-free paths that are looked at."""
+
+MAX_STEPS: Final = 10_000
+"""Transitions of a path before it counts as endless."""
+
+LABELS: Final = (
+    "before prompt delivery",
+    "after prompt delivery",
+    "while streaming",
+    "after message_end, before agent_settled",
+    "after settlement, before persistence",
+    "after persistence, before routing",
+    "process restart",
+    "session reload",
+    "repeated loop visit",
+)
+"""In the order of a run. Claim loss and a stale branch need a second runner and a second branch."""
+
+
+PERSISTED: Final = "after persistence, before routing"
+
+
+class Step(NamedTuple):
+    """One transition of a path."""
+
+    state: State
+    choice: int
+    option: Option
+
+
+class Point(NamedTuple):
+    """One place for a crash: the node in flight, the place in words, how far the step is, and where it stands."""
+
+    node: str
+    place: str
+    stage: str
+    choices: tuple[int, ...]
+    atom: Atom
+    cut: Cut
+
+
+class Fired(NamedTuple):
+    """What became of a point: the state right after the crash, whether the run ended, and all labels."""
+
+    point: Point
+    state: State
+    recovered: bool
+    violations: tuple[Violation, ...]
+    labels: tuple[str, ...]
+
+
+# --- paths --------------------------------------------------------------------------------------------------
+
+
+def crash_free_paths(world: World, start: State) -> list[list[Step]]:
+    """Paths of quiet moves that together take every arrow, node and exit that quiet moves can take."""
+    first_way: dict[State, Step | None] = {start: None}
+    order = [start]
+    for state in order:
+        for step in _quiet(world, state):
+            if step.option.state not in first_way:
+                first_way[step.option.state] = step
+                order.append(step.option.state)
+    paths: list[list[Step]] = []
+    covered: set[str] = set()
+    for state in order:
+        for step in _quiet(world, state):
+            new = set(_marks(world, step.option)) - covered
+            if new and len(paths) < MAX_PATHS:
+                path = [*_path(first_way, state), step, *_onwards(world, step.option.state)]
+                paths.append(path)
+                for taken in path:
+                    covered.update(_marks(world, taken.option))
+    return paths
+
+
+def _quiet(world: World, state: State) -> Iterator[Step]:
+    """The quiet options; a provider's good behaviours are the only choice among them that matters here."""
+    for choice, option in enumerate(world.options(state)):
+        if option.move.kind or option.cut is not None:
+            return
+        if choice and option.move.source != "provider":
+            return
+        yield Step(state, choice, option)
+
+
+def _marks(world: World, option: Option) -> Iterator[str]:
+    for action in world.outcomes[option.outcome].actions:
+        if isinstance(action, Commit):
+            for event in action.events:
+                via = event.get("via")
+                if isinstance(via, str):
+                    yield f"arrow {via}"
+                if event.type == "run_completed":
+                    yield f"exit {event.get('exit')}"
+                if event.type == "node_started":
+                    yield f"node {event.node}"
+
+
+def _path(first_way: dict[State, Step | None], state: State) -> list[Step]:
+    path: list[Step] = []
+    way = first_way[state]
+    while way is not None:
+        path.append(way)
+        way = first_way[way.state]
+    path.reverse()
+    return path
+
+
+def _onwards(world: World, state: State) -> list[Step]:
+    """By the quiet choice to the end."""
+    path: list[Step] = []
+    for _ in range(MAX_STEPS):
+        step = next(_quiet(world, state), None)
+        if step is None:
+            break
+        path.append(step)
+        state = step.option.state
+    return path
+
+
+# --- points -------------------------------------------------------------------------------------------------
+
+
+class Atom(NamedTuple):
+    """One action of a path, with where it stands."""
+
+    choices: tuple[int, ...]
+    state: State
+    option: Option
+    at: int
+    action: Action
+
+
+def points(world: World, path: list[Step]) -> list[Point]:
+    """Every point of one path, in order: writes twice, gaps between emitted events, appends of several entries."""
+    atoms = list(_atoms(world, path))
+    emitted = sum(isinstance(atom.action, Emit) for atom in atoms)
+    found: list[Point] = []
+    node, stage = "", ""
+    for atom in atoms:
+        action = atom.action
+        if isinstance(action, Emit):
+            stage = _stage_of_event(action.event, stage)
+            emitted -= 1
+            if emitted:
+                place = f"after {action.event.type}"
+                found.append(Point(node, place, stage, atom.choices, atom, Cut(atom.at + 1)))
+            continue
+        name = _name(action)
+        found.append(Point(node, f"before {name}", stage, atom.choices, atom, Cut(atom.at)))
+        if isinstance(action, Append) and len(action.rows) > 1:
+            torn = Cut(atom.at, len(action.rows) - 1, True)
+            found.append(Point(node, f"inside {name}", stage, atom.choices, atom, torn))
+        node, stage = _after_write(world, action, node, stage)
+        found.append(Point(node, f"after {name}", stage, atom.choices, atom, Cut(atom.at + 1)))
+    return found
+
+
+def _atoms(world: World, path: list[Step]) -> Iterator[Atom]:
+    choices: tuple[int, ...] = ()
+    for step in path:
+        for at, action in enumerate(world.outcomes[step.option.outcome].actions):
+            if isinstance(action, (Emit, *DURABLE)):
+                yield Atom(choices, step.state, step.option, at, action)
+        choices = (*choices, step.choice)
+
+
+_STAGES: Final = {
+    ("message_start", "assistant"): "while streaming",
+    ("message_update", None): "while streaming",
+    ("message_end", "assistant"): "after message_end, before agent_settled",
+    ("turn_start", None): "after prompt delivery",
+    ("agent_settled", None): "after settlement, before persistence",
+}
+
+
+def _stage_of_event(event: Event, stage: str) -> str:
+    """How far the step is after an event of its conversation; what is committed stays so until it is routed."""
+    if stage == PERSISTED:
+        return stage
+    return _STAGES.get((event.type, event.get("role")), stage)  # type: ignore[arg-type]
+
+
+def _after_write(world: World, action: Action, node: str, stage: str) -> tuple[str, str]:
+    """Node and stage after a write."""
+    if isinstance(action, Append):
+        return node, "after prompt delivery" if action.rows[-1].kind == "step" else stage
+    assert isinstance(action, Commit), "a path without crashes repairs nothing"
+    for event in action.events:
+        if event.type == "node_started":
+            node = event.node or ""
+            stage = "before prompt delivery" if node in world.facts.agents else ""
+        elif event.type in ("node_finished", "node_failed"):
+            stage = PERSISTED
+        elif event.type.startswith("run_") and event.type != "run_started":
+            node, stage = "", ""
+    return node, stage
+
+
+def _name(action: Action) -> str:
+    """A write in a few words."""
+    if isinstance(action, Commit):
+        return " and ".join(f"{event.type}" for event in action.events)
+    assert isinstance(action, Append), "writes are commits and appends here"
+    row = action.rows[-1]
+    return f"the {row.prompt} prompt" if row.kind == "step" else f"the {row.kind} row"
+
+
+# --- firing -------------------------------------------------------------------------------------------------
+
+
+def fire(world: World, point: Point) -> Fired:
+    """Crash there, start again, and go on quietly to an end."""
+    after = world.crash(point.atom.state, point.atom.option, point.cut)
+    violations = list(after.violations)
+    labels = [point.stage] if point.stage else []
+    labels += _observed(world, after.state, point.node)
+    state = after.state
+    for _ in range(MAX_STEPS):
+        step = next(_quiet(world, state), None)
+        if step is None or violations:
+            break
+        violations += step.option.violations
+        state = step.option.state
+    end = stuck(world.watches.values[state[WATCH]])
+    if end is not None and not violations:
+        violations.append(end)
+    return Fired(point, after.state, world.over(state) and not violations, tuple(violations), tuple(labels))
+
+
+def _observed(world: World, state: State, node: str) -> Iterator[str]:
+    """Labels that follow from what the restarted host finds."""
+    run = world.stores.values[state[STORE]]
+    if run.position.node != node or not node:
+        return
+    if run.position.phase == "started":
+        yield "process restart"
+        if world.logs.values[state[LOG]].prompted:
+            yield "session reload"
+    if visit(run, node) > 1:
+        yield "repeated loop visit"

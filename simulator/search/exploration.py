@@ -1,0 +1,323 @@
+"""Explorations, rounds of crash points and replays of a workflow: everything wired, results as frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.simulator.budget import Budget, budget, spend
+from windtunnel.simulator.choices import ChoiceError, Choices, Recorded, Seeded
+from windtunnel.simulator.providers.behaviour import Provider
+from windtunnel.simulator.providers.generated import GeneratedProvider, run_inputs
+from windtunnel.simulator.run.program import Program
+from windtunnel.simulator.search.coverage import Share, edges_of, exits_of, outcomes_of, share, taken
+from windtunnel.simulator.search.crashpoints import Fired, Point, crash_free_paths, fire, points
+from windtunnel.simulator.search.explorer import MAX_STATES, Search, search
+from windtunnel.simulator.search.token import Token, TokenError, encode
+from windtunnel.simulator.simulation import Run, simulate_world
+from windtunnel.simulator.world import BUDGET, InputRefused, State, World
+
+SCHEMA: Final = "windtunnel.exploration.v1"
+CRASH_SCHEMA: Final = "windtunnel.crashpoints.v1"
+DEFAULT_FAULTS: Final = 2
+MAX_RANDOM_RUNS: Final = 2_000
+"""Random runs after a search that was too large to finish."""
+
+Progress = Callable[[int, int, int, int], None]
+"""Called now and then with the number of faults being tried, states, transitions and frontier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A broken invariant and the token that shows it again."""
+
+    invariant: str
+    message: str
+    token: str
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """`{invariant, message, token}`."""
+        return {"invariant": self.invariant, "message": self.message, "token": self.token}
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What an exploration found. `seconds` is filled by whoever holds a clock."""
+
+    workflow: str
+    revision: int
+    digest: str
+    bounds: dict[str, int]
+    complete: bool
+    schedules: int
+    states: int
+    transitions: int
+    distinct_calls: int
+    violations: tuple[Found, ...]
+    edges: Share
+    exits: Share
+    outcomes: Share
+    crash_points: Share
+    behaviours: Share
+    tested: dict[str, int]
+    gaps: dict[str, str]
+    seconds: float | None = None
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The report as JSON; `distinctCalls` are handler calls, `tested` how often each premise was true."""
+        found: dict[str, Any] = {
+            "schema": SCHEMA,
+            "workflow": self.workflow,
+            "revision": self.revision,
+            "digest": self.digest,
+            "bounds": dict(self.bounds),
+            "complete": self.complete,
+            "schedules": self.schedules,
+            "states": self.states,
+            "transitions": self.transitions,
+            "distinctCalls": self.distinct_calls,
+            "seconds": self.seconds,
+            "violations": [violation.to_json() for violation in self.violations],
+            "coverage": {
+                "edges": self.edges.to_json(),
+                "exits": self.exits.to_json(),
+                "outcomes": self.outcomes.to_json(),
+                "crashPoints": self.crash_points.to_json(),
+                "providerBehaviours": self.behaviours.to_json(),
+            },
+            "tested": dict(self.tested),
+            "gaps": dict(self.gaps),
+        }
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class CrashPoints:
+    """Every crash point of the crash-free paths, fired. `labels` counts points by (node, label)."""
+
+    workflow: str
+    revision: int
+    digest: str
+    paths: int
+    total: int
+    fired: int
+    recovered: int
+    labels: tuple[tuple[str, str, int], ...]
+    points: tuple[tuple[str, str, tuple[str, ...], bool], ...]
+    violations: tuple[Found, ...]
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The report as JSON."""
+        labelled: list[Any] = [{"node": n, "label": label, "points": c} for n, label, c in self.labels]
+        listed: list[Any] = [
+            {"node": node, "place": place, "labels": list(labels), "recovered": recovered}
+            for node, place, labels, recovered in self.points
+        ]
+        return {
+            "schema": CRASH_SCHEMA,
+            "workflow": self.workflow,
+            "revision": self.revision,
+            "digest": self.digest,
+            "paths": self.paths,
+            "total": self.total,
+            "fired": self.fired,
+            "recovered": self.recovered,
+            "labels": labelled,
+            "points": listed,
+            "violations": [violation.to_json() for violation in self.violations],
+        }
+
+
+class Setup:
+    """A workflow with its input, ready to be searched. Raises InputRefused and NotSimulated."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        input: JsonValue = None,
+        *,
+        fault: str | None = None,
+        reference: str | None = None,
+        provider: Provider | None = None,
+        visit_cap: int = 2,
+    ) -> None:
+        self.snapshot = snapshot
+        self.fault = fault
+        self.reference = snapshot.workflow if reference is None else reference
+        switches = frozenset() if fault is None else frozenset({fault})
+        program = Program(snapshot, switches=switches, visit_cap=visit_cap)
+        given = first_input(snapshot) if input is None else input
+        self.world = World(program, provider or GeneratedProvider(snapshot), given)
+
+    def token(self, start: Budget, choices: tuple[int, ...]) -> str:
+        """The token of a run."""
+        return encode(
+            Token(self.reference, self.snapshot.digest, self.world.input, start, choices, self.fault)
+        )
+
+
+def first_input(snapshot: Snapshot) -> JsonValue:
+    """The input of a run for which none was given. Raises InputRefused when none can be made."""
+    made = run_inputs(snapshot)
+    if not made:
+        raise InputRefused(f"No valid input could be made for {snapshot.workflow}; give one with --input.")
+    return made[0]
+
+
+def explore(
+    setup: Setup,
+    *,
+    faults: int = DEFAULT_FAULTS,
+    caps: dict[str, int | None] | None = None,
+    seed: int = 0,
+    most: int = MAX_STATES,
+    progress: Progress | None = None,
+) -> Exploration:
+    """Every schedule with one fault, then two, up to `faults`; stops where something breaks."""
+    limits = caps or {}
+    found: tuple[Found, ...] = ()
+    for number in range(min(1, faults), faults + 1):
+        left = budget(number, limits)
+        start = setup.world.start(left)
+        told = None if progress is None else _told(progress, number)
+        result = search(setup.world, start, most=most, progress=told)
+        found = tuple(
+            Found(entry[0].invariant, entry[0].message, setup.token(left, result.ways(entry)))
+            for entry in result.found
+        )
+        if not found and not result.complete:
+            found = _random(setup, left, start, seed)
+        if found:
+            break
+    bounds = {"faults": faults, **{name: cap for name, cap in _named(limits) if cap is not None}}
+    return _report(setup, start, result, bounds, found)
+
+
+def _told(progress: Progress, number: int) -> Callable[[int, int, int], None]:
+    return lambda states, transitions, frontier: progress(number, states, transitions, frontier)
+
+
+_BOUND_NAMES: Final = {"crash": "crashes", "duplicate": "duplicates", "provider": "providerFaults"}
+
+
+def _named(caps: dict[str, int | None]) -> list[tuple[str, int | None]]:
+    return [(_BOUND_NAMES.get(kind, kind), cap) for kind, cap in sorted(caps.items())]
+
+
+def _random(setup: Setup, left: Budget, start: State, seed: int) -> tuple[Found, ...]:
+    """Random runs beyond what the search had room for."""
+    for number in range(MAX_RANDOM_RUNS):
+        run = simulate_world(setup.world, start, Seeded(seed + number))
+        if run.violations:
+            first = run.violations[0]
+            return (Found(first.invariant, first.message, setup.token(left, run.choices)),)
+    return ()
+
+
+def _report(
+    setup: Setup, start: State, result: Search, bounds: dict[str, int], found: tuple[Found, ...]
+) -> Exploration:
+    snapshot, world = setup.snapshot, setup.world
+    seen = taken(outcome.actions for outcome in world.outcomes)
+    return Exploration(
+        snapshot.workflow,
+        snapshot.revision,
+        snapshot.digest,
+        bounds,
+        result.complete and not found,
+        result.schedules,
+        result.states,
+        result.transitions,
+        world.distinct_calls,
+        found,
+        share(edges_of(snapshot), seen.edges),
+        share(exits_of(snapshot), seen.exits),
+        share(outcomes_of(snapshot), seen.outcomes),
+        _crash_coverage(world, start, result),
+        share(
+            *(sorted(f"{node}: {name}" for node, name in names) for names in (world.offered, world.behaved))
+        ),
+        dict(sorted(world.tested.items())),
+        dict(sorted(world.gaps.items())),
+    )
+
+
+def _crash_coverage(world: World, start: State, result: Search) -> Share:
+    """Which crash points of the crash-free paths lead to a state that the search visited."""
+    covered, missed = 0, []
+    for path in crash_free_paths(world, start):
+        for point in points(world, path):
+            if _crash_seen(world, result, point):
+                covered += 1
+            else:
+                missed.append(f"{point.node or 'run'}: {point.place}")
+    return Share(covered, covered + len(missed), tuple(missed))
+
+
+def _crash_seen(world: World, result: Search, point: Point) -> bool:
+    left = spend(world.budgets.values[point.atom.state[BUDGET]], "crash")
+    if left is None:
+        return False
+    after = list(world.crash(point.atom.state, point.atom.option, point.cut).state)
+    after[BUDGET] = world.budgets.id(left)
+    return hash(tuple(after)) in result.visited
+
+
+def crashpoints(setup: Setup) -> CrashPoints:
+    """Fire every crash point of the crash-free paths and go on to an end."""
+    snapshot, world = setup.snapshot, setup.world
+    start = world.start(budget(1, {}))
+    paths = crash_free_paths(world, start)
+    fired = [fire(world, point) for path in paths for point in points(world, path)]
+    counts: dict[tuple[str, str], int] = {}
+    for one in fired:
+        for label in one.labels:
+            key = (one.point.node, label)
+            counts[key] = counts.get(key, 0) + 1
+    broken = [_broken(setup, one) for one in fired if one.violations]
+    return CrashPoints(
+        snapshot.workflow,
+        snapshot.revision,
+        snapshot.digest,
+        len(paths),
+        len(fired),
+        len(fired),
+        sum(one.recovered for one in fired),
+        tuple((node, label, count) for (node, label), count in counts.items()),
+        tuple((one.point.node, one.point.place, one.labels, one.recovered) for one in fired),
+        tuple(broken),
+    )
+
+
+def _broken(setup: Setup, one: Fired) -> Found:
+    """A violation after a crash point, with the token of the nearest crash that leaves the same behind."""
+    world, point = setup.world, one.point
+    first = one.violations[0]
+    options = world.options(point.atom.state)
+    for number, option in enumerate(options):
+        if option.cut == point.cut and option.outcome == point.atom.option.outcome:
+            return Found(first.invariant, first.message, setup.token(budget(1, {}), (*point.choices, number)))
+    return Found(first.invariant, first.message, setup.token(budget(1, {}), point.choices))
+
+
+def run(setup: Setup, left: Budget, choices: Choices) -> Run:
+    """One run with the given answers."""
+    return simulate_world(setup.world, setup.world.start(left), choices)
+
+
+def replay(setup: Setup, token: Token) -> Run:
+    """The run of a token, again. Raises TokenError when the workflow changed or a choice does not fit."""
+    if setup.snapshot.digest != token.digest:
+        raise TokenError(
+            f"{token.workflow} has changed since this token was made: its digest was {token.digest}, "
+            f"it is {setup.snapshot.digest} now."
+        )
+    choices = Recorded(token.choices)
+    try:
+        return run(setup, token.budget, choices)
+    except ChoiceError as error:
+        raise TokenError(f"This token does not fit its workflow: {error}.") from None

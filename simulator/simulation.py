@@ -1,0 +1,187 @@
+"""One path through the world, told: choices in, trace, session log and verdict out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from windtunnel.simulator.choices import Choices, Recorded
+from windtunnel.simulator.events import (
+    Action,
+    Append,
+    Arm,
+    Ask,
+    Commit,
+    Disarm,
+    Emit,
+    Event,
+    HangUp,
+    Repair,
+    Tell,
+)
+from windtunnel.simulator.invariants import ENDINGS, Violation, stuck
+from windtunnel.simulator.providers.behaviour import Behaviour
+from windtunnel.simulator.trace import Writer
+from windtunnel.simulator.world import STORE, WATCH, Cut, Option, State, World, until
+
+MAX_TRANSITIONS: Final = 100_000
+"""Transitions of one run; a run that takes more is called stuck."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run, over. `exit` and `output` are None unless it completed; `choices` repeat it exactly."""
+
+    status: str
+    exit: str | None
+    output: JsonValue
+    trace: tuple[str, ...]
+    events: tuple[dict[str, Any], ...]
+    session: tuple[dict[str, Any], ...]
+    violations: tuple[Violation, ...]
+    choices: tuple[int, ...]
+    gaps: dict[str, str]
+
+
+class Teller:
+    """Follows one path step by step and writes it down."""
+
+    def __init__(self, world: World, start: State) -> None:
+        self.world = world
+        self.state = start
+        self.writer = Writer()
+        self.violations: list[Violation] = []
+        self._queue: list[int] = []
+        self._wire = 0
+        self._late = 0
+        self._host = 0
+
+    def take(self, option: Option) -> None:
+        """Go this way: one transition passes."""
+        writer, move = self.writer, option.move
+        writer.clock.tick()
+        if move.source == "clock" and not move.kind:
+            writer.clock.jump()
+        writer.causes(self._cause(option))
+        self._outside(option)
+        actions = self.world.outcomes[option.outcome].actions
+        for action in actions if option.cut is None else until(actions, option.cut):
+            self._act(action)
+        if move.source == "wire":
+            self._wire = writer.last
+        if option.cut is not None:
+            self._crash(option.cut)
+        self._host = writer.last
+        self.state = option.state
+        self.violations += option.violations
+
+    def _act(self, action: Action) -> None:
+        writer = self.writer
+        match action:
+            case Commit(events):
+                for event in events:
+                    writer.write("host", event)
+            case Append(rows):
+                writer.append(rows)
+            case Emit(event):
+                writer.write("host", event)
+            case Tell():
+                self._queue.append(writer.last)
+            case Ask():
+                self._wire = writer.last
+            case Arm(timeout_ms):
+                writer.clock.arm(timeout_ms)
+            case Disarm():
+                writer.clock.disarm()
+            case Repair() | HangUp():
+                pass
+
+    def _cause(self, option: Option) -> int:
+        """The line that led to the message that is handled now."""
+        match option.move.source:
+            case "queue":
+                return self._queue.pop(0)
+            case "wire" | "provider":
+                return self._wire
+            case "late":
+                return self._late
+            case "self":
+                return self._host
+            case _:
+                return 0
+
+    def _outside(self, option: Option) -> None:
+        """What comes from outside the host, or a second time, has a line of its own."""
+        writer, move = self.writer, option.move
+        message = self.world.messages.values[move.message]
+        if move.source == "provider":
+            assert isinstance(message, Behaviour), "a provider's move is a behaviour"
+            self._provider(message)
+            self._wire = writer.last
+        elif move.source == "person":
+            kind = {"": "released", "escape": "escaped", "cancel": "cancel_requested"}.get(move.kind, "said")
+            writer.write("person", Event("chat", kind))
+        elif move.source == "clock":
+            writer.write("world", Event("world", "timer_fired"))
+        elif move.kind == "duplicate":
+            self._late = writer.last
+            writer.write("world", Event("world", "duplicated", payload=(("what", move.label),)))
+        if move.source in ("person", "clock"):
+            writer.causes(writer.last)
+
+    def _provider(self, behaviour: Behaviour) -> None:
+        kind = "provider_deviated" if behaviour.deviation else "provider_answered"
+        self.writer.write("provider", Event("agent", kind, payload=(("behaviour", behaviour.name),)))
+
+    def _crash(self, cut: Cut) -> None:
+        self.writer.causes()
+        self.writer.write("world", Event("world", "crashed", payload=(("torn", cut.torn),)))
+        self.writer.clock.disarm()
+        self._queue, self._wire, self._late = [], 0, 0
+
+
+def simulate_world(world: World, start: State, choices: Choices) -> Run:
+    """Follow the choices until nothing goes on by itself."""
+    teller = Teller(world, start)
+    taken: list[int] = []
+    for _ in range(MAX_TRANSITIONS):
+        options = world.options(teller.state)
+        if not options or _at_rest(options, choices):
+            break
+        choice = choices.choose(len(options), options[0].move.label)
+        taken.append(choice)
+        teller.take(options[choice])
+        if teller.violations:
+            break
+    return _finish(teller, taken)
+
+
+def _at_rest(options: list[Option], choices: Choices) -> bool:
+    """Whether only faults are left and no recorded choice asks for one."""
+    quiet = not options[0].move.kind and options[0].cut is None
+    return not quiet and not (isinstance(choices, Recorded) and not choices.used_up)
+
+
+def _finish(teller: Teller, taken: list[int]) -> Run:
+    world, state = teller.world, teller.state
+    if not teller.violations and not world.waits_for_value(state):
+        end = stuck(world.watches.values[state[WATCH]])
+        teller.violations += [] if end is None else [end]
+    while taken and taken[-1] == 0:
+        taken.pop()
+    events = teller.writer.events
+    ended = next((event for event in reversed(events) if event["type"] in ENDINGS), None)
+    payload = ended["payload"] if ended is not None else {}
+    return Run(
+        world.stores.values[state[STORE]].position.status,
+        payload.get("exit"),
+        payload.get("finalOutput"),
+        teller.writer.lines,
+        tuple(events),
+        tuple(teller.writer.entries),
+        tuple(teller.violations),
+        tuple(taken),
+        dict(sorted(world.gaps.items())),
+    )

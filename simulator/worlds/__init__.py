@@ -1,0 +1,8 @@
+"""The small worlds of the seeded faults, one workflow a file.
+
+Reading order:
+
+answer.flow    one visible answer, then a value
+loop.flow      a visible answer that is given again until it is good
+again.flow     a submission that is asked for a second time
+"""
