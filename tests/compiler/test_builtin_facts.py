@@ -1,10 +1,11 @@
-"""The built-in workflows against the graphs of the system they come from: every node, edge, exit, mount and deadline.
+"""The built-in workflows against the graphs they come from: nodes, edges, exits, mounts and deadlines.
 
-`tests/cases/compiler/builtins/NAME.json` holds the facts of the original. `DIFFERENCES` is the whole list of what was
-changed on the way, with its reasons; a difference that is not there any more fails as well.
+`tests/cases/compiler/builtins/NAME.json` holds the facts of the original. `DIFFERENCES` is the whole list of
+what was changed on the way, with its reasons; a difference that is not there any more fails as well.
 
-An edge is written as text: `a -> b`, `a [route=x] -> b` for a case, `a.way -> b`, `a on failed -> b`, `a over limit -> b`
-for where a limit points, `mount enters mount/node` for the door of an include, `-> exit mount.name` for its way out.
+An edge is written as text: `a -> b`, `a [route=x] -> b` for a case, `a.way -> b`, `a on failed -> b`,
+`a over limit -> b` for where a limit points, `mount enters mount/node` for the door of an include,
+`-> exit mount.name` for its way out.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Difference:
 
 
 def _joined(step: str, path: str, cases: Mapping[str, str]) -> Difference:
-    """A compute that only handed on what `step` said, gone since a step may have a match beside failure routes."""
+    """A compute that only handed on what `step` said, gone since matches stand beside failure routes."""
     route = f"route{step[0].upper()}{step[1:]}Result"
     return Difference(
         "autoimplement",
@@ -265,7 +266,7 @@ def _exit(mount: str, name: str) -> str:
 
 
 def flattened(facts: Facts, child: Any) -> tuple[dict[str, str], set[str], dict[str, str]]:
-    """Nodes, edges and mounts of a workflow with everything that it includes; `child` gives the facts by name."""
+    """Nodes, edges and mounts of a workflow and all it includes; `child` gives facts by name."""
     nodes, edges, mounts = dict(facts.nodes), set(facts.edges), dict(facts.mounts)
     for mount, name in facts.mounts.items():
         inner = child(name)
