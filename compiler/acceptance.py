@@ -228,7 +228,7 @@ def _record_schema(type_: RecordTypeModel) -> CoreSchema:
     for name, field in sorted(type_.fields.items()):
         schema = _schema(field.type)
         if field.has_default:
-            schema = core_schema.with_default_schema(schema, default=field.default)
+            schema = core_schema.with_default_schema(schema, default=field.default, validate_default=True)
         fields[name] = core_schema.typed_dict_field(
             schema, required=not (field.optional or field.has_default)
         )

@@ -138,26 +138,10 @@ class ExpressionLowering:
                 return self._comprehension(expr, names)
 
     def _text(self, expr: Text, names: Names) -> Lowered:
-        parts: list[Lowered] = []
-        for part in expr.parts:
-            lowered: Lowered = ["const", part] if isinstance(part, str) else self._lower(part, names)
-            parts.extend(lowered[1:] if lowered[0] == "text" else [lowered])
-        joined: list[Lowered] = []
-        for form in parts:
-            if form[0] != "const":
-                joined.append(form)
-                continue
-            piece = _evaluate(["text", form])
-            assert piece is not None, "a constant inserts a constant"
-            if joined and joined[-1][0] == "const":
-                joined[-1] = ["const", joined[-1][1] + piece[1]]
-            elif piece[1] != "":
-                joined.append(piece)
-        if not joined:
-            return ["const", ""]
-        if len(joined) == 1 and joined[0][0] == "const":
-            return joined[0]
-        return ["text", *joined]
+        parts = (
+            ["const", part] if isinstance(part, str) else self._lower(part, names) for part in expr.parts
+        )
+        return fold(["text", *parts])
 
     def _ref(self, name: str, names: Names) -> Lowered:
         if name in names.variables:
@@ -335,6 +319,8 @@ def fold(expression: Lowered) -> Lowered:
     head = expression[0]
     if head in LEAVES:
         return expression
+    if head == "text":
+        return _join(expression[1:])
     if head == "for":
         if expression[3][0] != "const" or not _closed(expression, ()):
             return expression
@@ -343,8 +329,25 @@ def fold(expression: Lowered) -> Lowered:
     return _evaluate(expression) or expression
 
 
+def _join(parts: Sequence[Lowered]) -> Lowered:
+    """Text with neighbouring constants as one, and text within text as part of it."""
+    joined: list[Lowered] = []
+    for part in parts:
+        for piece in part[1:] if part[0] == "text" else [part]:
+            known = _evaluate(["text", piece]) if piece[0] == "const" else None
+            if known is None:
+                joined.append(piece)
+            elif joined and joined[-1][0] == "const":
+                joined[-1] = ["const", joined[-1][1] + known[1]]
+            elif known[1] != "":
+                joined.append(known)
+    if not joined:
+        return ["const", ""]
+    return joined[0] if len(joined) == 1 and joined[0][0] == "const" else ["text", *joined]
+
+
 def _shorten(expression: Lowered) -> Lowered:
-    """Drop sides that are constants and decide nothing; cut after one that decides."""
+    """Drop sides that are constants and decide nothing; one that decides is the whole."""
     head, *sides = expression
     kept: list[Lowered] = []
     for side in sides:
@@ -355,8 +358,7 @@ def _shorten(expression: Lowered) -> Lowered:
                 kept.append(side)
                 break
         elif (side[1] is True) == (head == "or"):
-            kept.append(["const", head == "or"])
-            break
+            return ["const", head == "or"]
     if not kept:
         return ["const", {"and": True, "or": False, "??": None}[head]]
     if len(kept) == 1 and (head == "??" or kept[0][0] == "const"):

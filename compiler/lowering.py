@@ -229,14 +229,12 @@ def _given(lowered: Lowered, input_type: RecordTypeModel, types: TypeLowering) -
         if name in unknown:
             continue
         value = known.get(name)
-        if value is None and declared.has_default:
-            given[name] = declared.default
-        elif value is None:
+        if value is None and not declared.has_default:
             given[name] = None
-        else:
-            verdict = acceptor(declared.type, types.types).accept(value)
-            if isinstance(verdict, Accepted):
-                given[name] = verdict.value
+            continue
+        verdict = acceptor(declared.type, types.types).accept(declared.default if value is None else value)
+        if isinstance(verdict, Accepted):
+            given[name] = verdict.value
     return given
 
 

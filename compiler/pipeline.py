@@ -29,6 +29,8 @@ class Checked:
     program: Program
     workflows: Mapping[WorkflowId, Typed]
     diagnostics: tuple[Diagnostic, ...]
+    template_whole: Mapping[int, bool]
+    """By identity of a `/`, a `*` or a side of one in a template: whether it is whole."""
 
     @property
     def ok(self) -> bool:
@@ -44,8 +46,8 @@ class Checked:
         return self.workflows[workflow].exits
 
     def is_whole(self, workflow: WorkflowId, expr: Expr) -> bool:
-        """Whether every value of one side of a `/` is a whole number."""
-        return self.workflows[workflow].is_whole(expr)
+        """Whether a `/`, a `*` or a side of one is a whole number or a duration."""
+        return self.template_whole.get(id(expr), False) or self.workflows[workflow].is_whole(expr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,10 @@ def check(reader: Reader, root: str, parse: Parse = parse) -> Checked:
     """Read `root` and all it imports, and find everything that is wrong with it, in all files at once."""
     modules = load(reader, root, parse)
     program = resolve(modules)
-    templates = infer_templates(program)
+    whole: dict[int, bool] = {}
+    templates = infer_templates(program, whole)
     workflows: dict[WorkflowId, Typed] = {}
     for scope in program.scopes.values():
         workflows[scope.id] = infer(program, scope, build(program, scope), workflows, templates)
     found = run_checks(program, workflows)
-    return Checked(modules, program, workflows, found)
+    return Checked(modules, program, workflows, found, whole)

@@ -74,7 +74,7 @@ def plan(program: Program, root: WorkflowId) -> Plan | Diagnostic:
 def _too_large(mounted: Mounted, message: str) -> Diagnostic:
     workflow = mounted.scope.workflow
     return report(
-        "WT0222",
+        "WT0220",
         message,
         Place(mounted.scope.id.module, workflow.name.span),
         notes=[f"counted up to `{mounted.path or workflow.name.text}`"],

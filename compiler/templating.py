@@ -12,8 +12,11 @@ from windtunnel.compiler.types import UNKNOWN, RecordShape, Shape
 from windtunnel.dsl.syntax import Name, Span, Workflow, walk
 
 
-def infer_templates(program: Program) -> dict[tuple[str, str], Shape]:
-    """The shape of every template's body; templates that call each other in a circle are reported."""
+def infer_templates(program: Program, whole: dict[int, bool]) -> dict[tuple[str, str], Shape]:
+    """The shape of every template's body; templates that call each other in a circle are reported.
+
+    `whole` takes what `Expressions.whole` tells of the bodies.
+    """
     found: dict[tuple[str, str], Shape] = {}
     for file in program.files.values():
         scope = _empty_scope(file)
@@ -41,6 +44,7 @@ def infer_templates(program: Program) -> dict[tuple[str, str], Shape]:
             env = Env(None, ordered[0], variables, isolated=True)
             found[file.module.name, ordered[0]] = expressions.shape(template.tree.body, env)
         file.used.update(expressions.calls.used_templates)
+        whole.update(expressions.whole)
     return found
 
 

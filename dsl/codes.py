@@ -85,6 +85,7 @@ CODES: Final[dict[str, tuple[str, Severity]]] = {
     "WT0217": ("repeated setting", _ERROR),
     "WT0218": ("exit without a value", _ERROR),
     "WT0219": ("empty workflow", _ERROR),
+    "WT0220": ("too large", _ERROR),
     # --- 03 matches and loops -------------------------------------------------------------------------------
     "WT0301": ("missing case", _ERROR),
     "WT0302": ("impossible case", _ERROR),
