@@ -6,6 +6,7 @@ console      exit codes, messages and output that is whole or absent
 naming       where a file lies and how its name looks from here
 loading      files to snapshots, with what is wrong told on the way
 input        the input of a run
+refusing     what the simulator refuses, told as wrong usage
 telling      a run told as a story or as JSON
 check        find mistakes
 compile      snapshot to JSON

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from windtunnel.compiler import snapshot_text
 from windtunnel.simulator.commands.console import show, write_whole
-from windtunnel.simulator.commands.loading import load_snapshot, outside_option, snapshot_text
+from windtunnel.simulator.commands.loading import load_snapshot, outside_option
 
 
 @click.command(name="compile", epilog="Example: windtunnel compile builtin:autoplan -o autoplan.json")
@@ -18,7 +19,7 @@ from windtunnel.simulator.commands.loading import load_snapshot, outside_option,
 @outside_option
 def command(file: str, output: Path | None, allow_outside: bool) -> None:
     """Print the snapshot of a workflow: canonical JSON that holds all that changes its behaviour."""
-    text = snapshot_text(load_snapshot(file, allow_outside)) + "\n"
+    text = snapshot_text(load_snapshot(file, allow_outside))
     if output is None:
         show(text)
     else:

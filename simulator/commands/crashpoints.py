@@ -7,11 +7,11 @@ import json
 import click
 
 from windtunnel.simulator.commands.console import FINDINGS, leave, show
-from windtunnel.simulator.commands.input import input_option
-from windtunnel.simulator.commands.loading import outside_option
-from windtunnel.simulator.commands.preparing import prepare
+from windtunnel.simulator.commands.input import input_option, run_input
+from windtunnel.simulator.commands.loading import load_snapshot, outside_option
+from windtunnel.simulator.commands.refusing import refusals
+from windtunnel.simulator.operations import crashpoints
 from windtunnel.simulator.report.summary import crash_points
-from windtunnel.simulator.search.exploration import crashpoints
 
 
 @click.command(name="crashpoints", epilog="Example: windtunnel crashpoints builtin:autoplan")
@@ -25,7 +25,9 @@ def command(file: str, given: str | None, as_json: bool, allow_outside: bool) ->
     A point lies before and after every commit, between any two events, and inside every append of several
     parts. Ends with 1 when a point is not survived.
     """
-    found = crashpoints(prepare(file, given=given, allow_outside=allow_outside))
+    snapshot = load_snapshot(file, allow_outside)
+    with refusals():
+        found = crashpoints(snapshot, input=run_input(snapshot, given), reference=file)
     report = found.to_json()
     show(json.dumps(report, indent=2, ensure_ascii=False) + "\n" if as_json else crash_points(report))
     if found.violations or not found.total == found.fired == found.recovered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import time  # noqa: TID251
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -12,13 +12,13 @@ from typing import Any
 import click
 
 from windtunnel.simulator.commands.console import FINDINGS, is_terminal, leave, show
-from windtunnel.simulator.commands.input import input_option
-from windtunnel.simulator.commands.loading import outside_option
-from windtunnel.simulator.commands.preparing import prepare
+from windtunnel.simulator.commands.input import input_option, run_input
+from windtunnel.simulator.commands.loading import load_snapshot, outside_option
+from windtunnel.simulator.commands.refusing import refusals
 from windtunnel.simulator.commands.telling import tell_story
+from windtunnel.simulator.operations import Exploration, explore, replay
 from windtunnel.simulator.report.summary import exploration as summary
-from windtunnel.simulator.search.exploration import Exploration, Progress, Setup, explore, replay
-from windtunnel.simulator.search.token import decode
+from windtunnel.simulator.search.exploration import Progress
 
 _COUNT = click.IntRange(min=0, max=1_000)
 
@@ -50,30 +50,44 @@ def command(
     as_json: bool,
     allow_outside: bool,
 ) -> None:
-    """Try every schedule of a workflow with up to N faults: crashes, deviations of the model, repeats, a person.
+    """Try every schedule of a workflow with up to N faults.
 
-    Ends with a proof within these bounds, or with the shortest story of what breaks and a token that replays
-    it. Ends with 1 when something breaks.
+    A fault is a crash, a deviation of the model, a repeated message, or a person who interferes. Ends with a
+    proof within these bounds, or with the shortest story of what breaks and a token that replays it; then the
+    exit code is 1.
     """
-    setup = prepare(file, fault=fault, given=given, allow_outside=allow_outside)
-    caps = {"crash": crashes, "duplicate": duplicates, "provider": provider_faults}
+    if file is None and fault is None:
+        raise click.UsageError("name a FILE to explore, or a --fault whose own small world is explored")
+    snapshot = None if file is None else load_snapshot(file, allow_outside)
+    run = None if snapshot is None else run_input(snapshot, given)
     began = time.monotonic()
-    with _progress(faults) as progress:
-        found = explore(setup, faults=faults, caps=caps, seed=seed, progress=progress)
+    with refusals(), _progress(faults) as progress:
+        found = explore(
+            snapshot,
+            input=run,
+            faults=faults,
+            crashes=crashes,
+            duplicates=duplicates,
+            provider_faults=provider_faults,
+            fault=fault,
+            seed=seed,
+            progress=progress,
+            reference=file,
+        )
     found = replace(found, seconds=round(time.monotonic() - began, 3))
     if as_json:
         show(json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
     else:
-        _tell(setup, found)
+        _tell(found, allow_outside)
     if found.violations:
         leave(FINDINGS)
 
 
-def _tell(setup: Setup, found: Exploration) -> None:
+def _tell(found: Exploration, allow_outside: bool) -> None:
     show(summary(found.to_json()))
     if found.violations:
         show(f"\nHow it comes to “{found.violations[0].invariant}”:\n\n")
-        tell_story(replay(setup, decode(found.violations[0].token)))
+        tell_story(replay(found.violations[0].token, lambda file: load_snapshot(file, allow_outside)))
 
 
 def _progress(faults: int) -> AbstractContextManager[Progress | None]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import click
 
 from windtunnel.simulator.commands.console import FINDINGS, leave
-from windtunnel.simulator.commands.loading import outside_option
-from windtunnel.simulator.commands.preparing import prepare_token
+from windtunnel.simulator.commands.loading import load_snapshot, outside_option
+from windtunnel.simulator.commands.refusing import refusals
 from windtunnel.simulator.commands.telling import tell
-from windtunnel.simulator.search.exploration import replay
-from windtunnel.simulator.search.token import TokenError
+from windtunnel.simulator.operations import replay
 
 
 @click.command(name="replay", epilog="Example: windtunnel replay wt1.eyJjIjpb… --json")
@@ -22,11 +21,8 @@ def command(token: str, as_json: bool, allow_outside: bool) -> None:
     The workflow is read where the token was made, and must not have changed since. Ends with 1 when an
     invariant breaks.
     """
-    setup, wanted = prepare_token(token, allow_outside=allow_outside)
-    try:
-        run = replay(setup, wanted)
-    except TokenError as problem:
-        raise click.UsageError(str(problem)) from None
+    with refusals():
+        run = replay(token, lambda file: load_snapshot(file, allow_outside))
     tell(run, as_json=as_json)
     if run.violations:
         leave(FINDINGS)

@@ -7,7 +7,9 @@ import click
 from windtunnel.simulator.commands.console import FINDINGS, leave
 from windtunnel.simulator.commands.input import input_option, run_input
 from windtunnel.simulator.commands.loading import load_snapshot, outside_option
+from windtunnel.simulator.commands.refusing import refusals
 from windtunnel.simulator.commands.telling import tell
+from windtunnel.simulator.operations import simulate
 
 
 @click.command(
@@ -26,10 +28,9 @@ def command(file: str, given: str | None, as_json: bool, seed: int | None, allow
     Without --input the smallest valid input is made up. Ends with 1 when an invariant broke or the run did
     not complete.
     """
-    from windtunnel.simulator import simulate
-
     snapshot = load_snapshot(file, allow_outside)
-    finished = simulate(snapshot, run_input(snapshot, given), seed=seed)
+    with refusals():
+        finished = simulate(snapshot, run_input(snapshot, given), seed=seed)
     tell(finished, as_json=as_json)
     if finished.violations or finished.status not in ("completed", "waiting"):
         leave(FINDINGS)

@@ -41,9 +41,11 @@ class StoryLine(NamedTuple):
 
 
 FAULTS: Final = frozenset(
-    {"crashed", "restarted", "message_dropped", "duplicated", "delayed", "reordered", "escaped", "torn"}
-    | {"provider_deviated", "power_lost", "paused_process", "disconnected"}
+    {"crashed", "duplicated", "provider_deviated", "timer_fired", "escaped", "cancel_requested", "said"}
+    | {"message_dropped", "delayed", "reordered", "disconnected"}
 )
+"""Events that stand for something that went wrong, or for a person who interfered."""
+
 _BAD: Final = frozenset({"node_failed", "run_failed", "run_timed_out", "run_cancelled", "submission_refused"})
 _GOOD: Final = frozenset({"run_completed", "node_finished"})
 
@@ -100,7 +102,7 @@ def _told(event: TraceEvent) -> str:
     tell = _TELLERS.get(event["type"])
     told = tell(payload) if tell is not None else _pairs(payload)
     attempt = event.get("attemptId")
-    return f"{told}  [{attempt}]".strip() if attempt else told
+    return f"[{str(attempt).removeprefix('attempt-')}] {told}".strip() if attempt else told
 
 
 def _value(value: Any) -> str:
@@ -128,6 +130,27 @@ def _prompt_sent(payload: Mapping[str, Any]) -> str:
     return f"{kind} prompt, asks for {asks}: {_value(payload.get('prompt', ''))}"
 
 
+def _node_started(payload: Mapping[str, Any]) -> str:
+    via = payload.get("via")
+    return f"{payload.get('nodeType')}{f', by {plain(str(via))}' if via else ''}"
+
+
+def _resumed(payload: Mapping[str, Any]) -> str:
+    at = payload.get("resumeAt")
+    kept = payload.get("resumedAttemptId")
+    said = f"goes on at {at}" if at else "goes on"
+    return f"{said}, keeps {kept}" if kept else said
+
+
+def _crashed(payload: Mapping[str, Any]) -> str:
+    torn = ", in the middle of an append" if payload.get("torn") else ""
+    return f"the host dies{torn}; what was not committed is gone"
+
+
+def _behaved(payload: Mapping[str, Any]) -> str:
+    return f"the model: {plain(str(payload.get('behaviour')))}"
+
+
 def _finished(payload: Mapping[str, Any]) -> str:
     cut = ", cut by its length" if (payload.get("receipt") or {}).get("cut") else ""
     return f"output {_value(payload.get('output'))}{cut}"
@@ -150,8 +173,8 @@ def _ended(payload: Mapping[str, Any]) -> str:
 
 def _message(payload: Mapping[str, Any]) -> str:
     text = payload.get("text", payload.get("delta"))
-    rest = {key: value for key, value in payload.items() if key not in ("text", "delta", "role")}
-    said = [str(payload.get("role", ""))]
+    rest = {key: value for key, value in payload.items() if key not in ("text", "delta", "role", "step")}
+    said = ["the prompt" if payload.get("step") else str(payload.get("role", ""))]
     said += [_value(text)] if text else []
     said += [_pairs(rest)] if rest else []
     return " ".join(part for part in said if part)
@@ -159,6 +182,14 @@ def _message(payload: Mapping[str, Any]) -> str:
 
 _TELLERS: Final[dict[str, Callable[[Mapping[str, Any]], str]]] = {
     "run_started": _run_started,
+    "run_resumed": _resumed,
+    "session_loaded": lambda payload: "the host starts and reads what is durable",
+    "crashed": _crashed,
+    "provider_answered": _behaved,
+    "provider_deviated": _behaved,
+    "duplicated": lambda payload: f"arrives again: {plain(str(payload.get('what')))}",
+    "timer_fired": lambda payload: "the time of the attempt is up",
+    "node_started": _node_started,
     "agent_prompt_sent": _prompt_sent,
     "node_finished": _finished,
     "node_failed": _failed,
