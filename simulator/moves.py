@@ -38,20 +38,19 @@ FOLLOW_UP: Final = "Any news?"
 
 
 class Links(NamedTuple):
-    """Everything that is under way."""
+    """What is under way, but for late messages."""
 
     inbox: Inbox
     wire: Wire
     provider: Provider
-    late: Late
     timer: Timer | None
 
 
 class Draft(NamedTuple):
     """A move: who gets what, and the links without it.
 
-    `kind` is the fault it costs, "" for none; `source` is where the message comes from: `queue`, `wire`, `provider`,
-    `late`, `self`, `person` or `clock`.
+    `kind` is the fault it costs, "" for none; `source` is where the message comes from: `queue`, `wire`,
+    `provider`, `late`, `self`, `person` or `clock`. `again` says that the message will come once more, late.
     """
 
     kind: str
@@ -60,6 +59,14 @@ class Draft(NamedTuple):
     message: ToLoop | ToEngine | Item | Behaviour
     links: Links
     label: str
+    again: bool = False
+
+
+class Drafts(NamedTuple):
+    """Every move but those of late messages, which stand between the two: `first` is quiet, `rest` begins with it."""
+
+    first: tuple[Draft, ...]
+    rest: tuple[Draft, ...]
 
 
 class Host(NamedTuple):
@@ -70,24 +77,33 @@ class Host(NamedTuple):
     over: bool
 
 
-def moves(host: Host, links: Links, menu: Menu | None) -> tuple[Draft, ...]:
-    """Every move, the quiet ones first. `menu` is what the provider may do, where it is asked."""
+def moves(host: Host, links: Links, menu: Menu | None, *, late: bool) -> Drafts:
+    """Every move. `menu` is what the provider may do, where it is asked; `late` whether a late message can come."""
     if links.inbox:
-        return _queue(links)
-    quiet = [*_steps(host, links), *_stream(links), *_behaviours(links, menu, good=True)]
-    if not host.over:
-        quiet += _late(links)
+        return Drafts(_queue(links), ())
+    first = (*_steps(host, links), *_stream(links), *_behaviours(links, menu, good=True))
+    rest: list[Draft] = []
     if host.engine.phase == "held":
-        quiet.append(Draft("", "person", "engine", Release(), links, "the person lets the run go on"))
-    timeout = Draft("", "clock", "engine", Timeout(CURRENT), links._replace(timer=None), "the time of the step is up")
-    armed = links.timer is not None
-    if not quiet and armed:
-        quiet.append(timeout)
-        armed = False
+        rest.append(Draft("", "person", "engine", Release(), links, "the person lets the run go on"))
     faults = [*_behaviours(links, menu, good=False), *_repeats(links), *_people(host, links)]
-    if armed:
-        faults.append(timeout._replace(kind="timeout"))
-    return (*quiet, *faults)
+    if links.timer is not None:
+        label = "the time of the step is up"
+        up = Draft("", "clock", "engine", Timeout(CURRENT), links._replace(timer=None), label)
+        if first or rest or late:
+            faults.append(up._replace(kind="timeout"))
+        else:
+            rest.append(up)
+    return Drafts(first, (*rest, *faults))
+
+
+def late_moves(late: Late, links: Links) -> tuple[Draft, ...]:
+    """The late messages, each of which may come next."""
+    found = []
+    for message in late:
+        assert isinstance(message, Submitted | Settled | Heard), "only reports of the loop come late"
+        label = f"engine gets {describe(Tell('engine', message))} again"
+        found.append(Draft("", "late", "engine", message, links, label))
+    return tuple(found)
 
 
 def _queue(links: Links) -> tuple[Draft, ...]:
@@ -97,8 +113,8 @@ def _queue(links: Links) -> tuple[Draft, ...]:
     label = f"{told.to} gets {describe(told)}"
     found = [Draft("", "queue", told.to, told.message, rest, label)]
     if network.repeatable(told.message):
-        late = rest._replace(late=network.repeat_late(links.late, told.message))
-        found.append(Draft("duplicate", "queue", told.to, told.message, late, f"{label}, which will come again"))
+        label = f"{label}, which will come again"
+        found.append(Draft("duplicate", "queue", told.to, told.message, rest, label, again=True))
     return tuple(found)
 
 
@@ -131,16 +147,6 @@ def _behaviours(links: Links, menu: Menu | None, *, good: bool) -> list[Draft]:
         after = links._replace(provider=provider, wire=wire)
         kind = "" if good else "provider"
         found.append(Draft(kind, "provider", "provider", behaviour, after, f"the model: {behaviour.name}"))
-    return found
-
-
-def _late(links: Links) -> list[Draft]:
-    found = []
-    for at, message in enumerate(links.late):
-        rest = links._replace(late=(*links.late[:at], *links.late[at + 1 :]))
-        assert isinstance(message, Submitted | Settled | Heard), "only reports of the loop come late"
-        label = f"engine gets {describe(Tell('engine', message))} again"
-        found.append(Draft("", "late", "engine", message, rest, label))
     return found
 
 

@@ -80,6 +80,12 @@ def repeat_late(late: Late, message: Inside) -> Late:
     return tuple(sorted((*late, replace(message, copy=True)), key=repr))
 
 
+def drop_late(late: Late, message: Inside) -> Late:
+    """The late message has come."""
+    at = late.index(message)
+    return (*late[:at], *late[at + 1 :])
+
+
 def age_late(late: Late) -> Late:
     """A new attempt begins: what is still under way belongs to an older one."""
     return tuple(sorted((_aged(message) for message in late), key=repr))

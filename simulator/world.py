@@ -30,6 +30,7 @@ from windtunnel.simulator.events import (
     Commit,
     Disarm,
     HangUp,
+    Inside,
     Repair,
     Row,
     Step,
@@ -38,7 +39,7 @@ from windtunnel.simulator.events import (
     ToLoop,
 )
 from windtunnel.simulator.invariants import Facts, Violation, Watch
-from windtunnel.simulator.moves import Draft, Host, Links, moves
+from windtunnel.simulator.moves import Draft, Host, Links, late_moves, moves
 from windtunnel.simulator.network import CHAT, Inbox, Late, Provider, Wire
 from windtunnel.simulator.pool import Pool
 from windtunnel.simulator.providers import behaviour as providers
@@ -65,8 +66,8 @@ class Move(NamedTuple):
     inbox: int
     wire: int
     provider: int
-    late: int
     timer: int
+    again: bool
     label: str
 
 
@@ -139,7 +140,9 @@ class World:
         self.offered: set[tuple[str, str]] = set()
         self.behaved: set[tuple[str, str]] = set()
         self._called: dict[tuple[str, int, int, int], int] = {}
-        self._moves: dict[tuple[int, ...], tuple[Move, ...]] = {}
+        self._moves: dict[tuple[int, ...], tuple[tuple[Move, ...], tuple[Move, ...]]] = {}
+        self._lates_moves: dict[tuple[int, ...], tuple[Move, ...]] = {}
+        self._lates_after: dict[tuple[int, int, bool], int] = {}
         self._open_calls: set[int] = set()
         self._menus: dict[tuple[int, int], Menu] = {}
         self._conversations: dict[int, int] = {}
@@ -200,26 +203,44 @@ class World:
 
     def moves(self, state: State) -> tuple[Move, ...]:
         """Everything enabled, whatever the budget."""
-        provider, store = state[PROVIDER], state[STORE]
+        provider, store, late = state[PROVIDER], state[STORE], state[LATE]
+        gate = self._gate(store)
+        comes = late != self._down[LATE] and not gate and state[INBOX] == self._down[INBOX]
         # What a provider may do depends on what the node reads, too.
         read = self._narrow_view(store) if provider in self._open_calls else -1
-        key = (*state[:LOG], read, self._gate(store))
+        key = (*state[:LATE], state[TIMER], read, gate, comes)
         found = self._moves.get(key)
         if found is None:
-            found = self._moves[key] = self._draft(state)
+            found = self._moves[key] = self._draft(state, comes)
+        if not comes:
+            return found[1]
+        return (*found[0], *self._late_moves(state), *found[1])
+
+    def _draft(self, state: State, comes: bool) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
+        """The moves before and after those of late messages; all of them after, where there are none."""
+        links = self._links(state)
+        host = Host(self.loops.values[state[LOOP]], self.engines.values[state[ENGINE]], self.over(state))
+        menu = self._menu(links.provider, state) if links.provider.asked else None
+        drafts = moves(host, links, menu, late=comes)
+        first = tuple(self._intern(draft) for draft in drafts.first)
+        rest = tuple(self._intern(draft) for draft in drafts.rest)
+        return (first, rest) if comes else ((), first + rest)
+
+    def _late_moves(self, state: State) -> tuple[Move, ...]:
+        key = (state[LATE], state[WIRE], state[PROVIDER], state[TIMER])
+        found = self._lates_moves.get(key)
+        if found is None:
+            drafts = late_moves(self.lates.values[state[LATE]], self._links(state))
+            found = self._lates_moves[key] = tuple(self._intern(draft) for draft in drafts)
         return found
 
-    def _draft(self, state: State) -> tuple[Move, ...]:
-        links = Links(
+    def _links(self, state: State) -> Links:
+        return Links(
             self.inboxes.values[state[INBOX]],
             self.wires.values[state[WIRE]],
             self.calls.values[state[PROVIDER]],
-            self.lates.values[state[LATE]],
             self.timers.values[state[TIMER]],
         )
-        host = Host(self.loops.values[state[LOOP]], self.engines.values[state[ENGINE]], self.over(state))
-        menu = self._menu(links.provider, state) if links.provider.asked else None
-        return tuple(self._intern(draft) for draft in moves(host, links, menu))
 
     def _intern(self, draft: Draft) -> Move:
         links = draft.links
@@ -231,8 +252,8 @@ class World:
             self.inboxes.id(links.inbox),
             self.wires.id(links.wire),
             self.calls.id(links.provider),
-            self.lates.id(links.late),
             self.timers.id(links.timer),
+            draft.again,
             draft.label,
         )
 
@@ -320,7 +341,10 @@ class World:
     # --- its effects ----------------------------------------------------------------------------------------
 
     def _apply(self, state: State, move: Move, number: int, budget: int) -> Option:
-        inbox, wire, provider, late, timer = move[4:9]
+        inbox, wire, provider, timer = move[4:8]
+        late = state[LATE]
+        if move.again or move.source == "late":
+            late = self._move_late(late, move)
         outcome = self.outcomes[number]
         log, store = state[LOG], state[STORE]
         for code, piece in outcome.effects:
@@ -450,6 +474,16 @@ class World:
         if found is None:
             aged = logs.age(self.logs.values[log], self.program.revisited)
             found = self._aged[log] = self.logs.id(aged)
+        return found
+
+    def _move_late(self, late: int, move: Move) -> int:
+        """Late messages after a message that will come again, or after one that has come."""
+        key = (late, move.message, move.again)
+        found = self._lates_after.get(key)
+        if found is None:
+            message = cast(Inside, self.messages.values[move.message])
+            change = network.repeat_late if move.again else network.drop_late
+            found = self._lates_after[key] = self.lates.id(change(self.lates.values[late], message))
         return found
 
     def _age_late(self, late: int) -> int:
