@@ -36,6 +36,7 @@ signatures     functions on shapes
 conditions     what a condition tells
 calls          functions, reads of the run, templates
 expressions    the shape of each expression
+sites          where expressions stand
 clauses        which clauses each kind of node has
 settings       which settings a workflow has
 inference      the shapes of one workflow

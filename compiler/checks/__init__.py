@@ -2,5 +2,16 @@
 
 Reading order; each file imports only files above it:
 
-checker   all of them, and all findings in order
+settings    01, 09  the settings of a workflow
+structure   02      what the graph lacks
+matches     03      cases and loops
+dataflow    04      outputs that nothing reads
+agents      05      clauses, prompts, timeouts
+assistant   06      visible answers
+decisions   07      choices, defaults, ways around an approval
+effects     08      keys, commands
+costs       09      steps
+names       01      what nothing uses, what hides another
+silences    11      `# allow(…)`
+checker     all of them, and all findings in order
 """

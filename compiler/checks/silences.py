@@ -1,0 +1,47 @@
+"""Band 11: silences. `# allow(WT0309): reason` takes one finding off the next line that holds code."""
+
+from __future__ import annotations
+
+from windtunnel.compiler.modules import Module
+from windtunnel.dsl.codes import CODES, report
+from windtunnel.dsl.diagnostics import Diagnostic, Place, Severity
+from windtunnel.dsl.syntax import Allow
+
+
+def apply_silences(module: Module, found: list[Diagnostic]) -> list[Diagnostic]:
+    """The findings of one file without the silenced ones, and one for each silence that silenced nothing.
+
+    An error cannot be silenced: it stops compilation whatever its author thinks of it.
+    """
+    kept = list(found)
+    for allow in module.file.allows:
+        line = _next_line_of_code(module, allow.line)
+        matching = [
+            d
+            for d in kept
+            if d.code == allow.code and module.source.position(d.primary.span.start)[0] == line
+        ]
+        silenced = [d for d in matching if d.severity is not Severity.ERROR]
+        kept = [d for d in kept if d not in silenced]
+        if not silenced:
+            kept.append(report("WT1101", _why(allow, bool(matching)), Place(module.name, allow.span)))
+    return kept
+
+
+def _why(allow: Allow, is_error: bool) -> str:
+    if is_error:
+        return f"{allow.code} is an error, which cannot be silenced"
+    if allow.code not in CODES:
+        return f"there is no finding {allow.code}"
+    return f"nothing on the next line is found by {allow.code}"
+
+
+def _next_line_of_code(module: Module, line: int) -> int:
+    last = len(module.source.line_starts)
+    number = line + 1
+    while number <= last:
+        text = module.source.line(number).strip()
+        if text and not text.startswith("#"):
+            return number
+        number += 1
+    return number
