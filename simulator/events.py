@@ -135,9 +135,13 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Engine to loop: the result of a call of the workflow tool. `copy` names a call that was repeated."""
+    """Engine to loop: the result of a call of the workflow tool.
 
-    accepted: bool
+    `verdict` is `accepted` (the step is complete), `noted` (progress) or `refused`; `copy` names a call that was
+    repeated.
+    """
+
+    verdict: str
     text: str
     copy: bool
 

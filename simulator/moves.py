@@ -174,8 +174,8 @@ def describe(told: Tell) -> str:
     match told.message:
         case Prompt(_, question):
             return f"the {question.kind} prompt of {question.node}"
-        case Reply(accepted):
-            return f"the reply to its call ({'accepted' if accepted else 'refused'})"
+        case Reply(verdict):
+            return f"the reply to its call ({verdict})"
         case Delivered():
             return "the delivery of its prompt"
         case Submitted():

@@ -31,29 +31,48 @@ Inbox = tuple[Tell, ...]
 Late = tuple[Inside, ...]
 
 
+NOT_COUNTED: Final = -1
+
+
 class Provider(NamedTuple):
-    """The provider's side of a call: `asked` waits for a behaviour; `turn` is the next one to send."""
+    """The provider's side of a call: `asked` waits for a behaviour; `turn` is the next one to send.
+
+    `sent` counts the messages of one visit (`of`) for a provider that follows a script; NOT_COUNTED for all others,
+    whose behaviour does not depend on it. The script outlives every crash of the host.
+    """
 
     asked: bool = False
     question: Question | None = None
     behaviour: Behaviour | None = None
     turn: int = 0
+    sent: int = NOT_COUNTED
+    of: tuple[str, int] | None = None
 
 
-NO_CALL: Final = Provider()
+def idle(provider: Provider) -> Provider:
+    """The provider when its call is over, whoever ended it."""
+    return Provider(sent=provider.sent, of=provider.of)
 
 
 def ask(provider: Provider, wire: Wire, call: Ask) -> tuple[Provider, Wire]:
     """A call goes out: a new one waits for a choice, the next turn of one in progress streams at once."""
     if not call.again:
-        return Provider(True, call.question), wire
+        return _asked(provider, call.question), wire
     assert provider.behaviour is not None, "a next turn follows a first one"
     return _send(provider, wire)
 
 
+def _asked(provider: Provider, question: Question | None) -> Provider:
+    if provider.sent == NOT_COUNTED or question is None:
+        return idle(provider)._replace(asked=True, question=question)
+    visit = (question.node, question.visit)
+    sent = provider.sent if provider.of == visit else 0
+    return Provider(True, question, sent=sent, of=visit)
+
+
 def answer(provider: Provider, wire: Wire, behaviour: Behaviour) -> tuple[Provider, Wire]:
     """The provider behaves so: its first turn streams."""
-    return _send(Provider(False, provider.question, behaviour, 0), wire)
+    return _send(provider._replace(asked=False, behaviour=behaviour, turn=0), wire)
 
 
 def _send(provider: Provider, wire: Wire) -> tuple[Provider, Wire]:
@@ -61,6 +80,8 @@ def _send(provider: Provider, wire: Wire) -> tuple[Provider, Wire]:
     turn = provider.behaviour.turn(provider.turn)
     # Past its last turn a behaviour only stays silent, so the count need not grow.
     following = min(provider.turn + 1, len(provider.behaviour.turns))
+    if provider.sent != NOT_COUNTED and provider.question is not None:
+        provider = provider._replace(sent=provider.sent + 1)
     return provider._replace(turn=following), (*wire, *stream(turn))
 
 

@@ -78,18 +78,19 @@ def explore(
     provider_faults: int | None = None,
     fault: str | None = None,
     seed: int = 0,
+    exact: bool = False,
     progress: Progress | None = None,
     reference: str | None = None,
     provider: Provider | None = None,
 ) -> Exploration:
     """Every schedule with up to `faults` faults, of each kind at most as many as its cap.
 
-    With `fault` a seeded bug is switched on; without a snapshot its own small world is explored. `reference` is the
+    `exact` keeps whole states. With `fault` a seeded bug is switched on; without a snapshot its own small world is explored. `reference` is the
     name that tokens give the workflow. Raises InputRefused, NotSimulated and UnknownFault.
     """
     caps = {"crash": crashes, "duplicate": duplicates, "provider": provider_faults}
     setup = _setup(snapshot, input, fault, reference, provider)
-    return exploration.explore(setup, faults=faults, caps=caps, seed=seed, progress=progress)
+    return exploration.explore(setup, faults=faults, caps=caps, seed=seed, exact=exact, progress=progress)
 
 
 def crashpoints(

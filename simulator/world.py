@@ -102,17 +102,23 @@ class Option(NamedTuple):
     outcome: int
 
 
+RECHECK_EVERY: Final = 101
+"""One in so many remembered handler calls is made again and compared."""
+
+
 class InputRefused(ValueError):
     """The input of the run does not fit the workflow; the message says where."""
 
 
 class World:
-    """One workflow with one input and one provider.
+    """One workflow with one input and one provider; a `scripted` one is told how far a visit has come.
 
     Raises InputRefused when the input does not fit.
     """
 
-    def __init__(self, program: Program, provider: providers.Provider, input: JsonValue) -> None:
+    def __init__(
+        self, program: Program, provider: providers.Provider, input: JsonValue, *, scripted: bool = False
+    ) -> None:
         verdict = program.accepts.accept(input)
         if isinstance(verdict, Refused):
             raise InputRefused(str(verdict))
@@ -151,18 +157,20 @@ class World:
         self._gates: dict[int, bool] = {}
         self._pushed: dict[tuple[int, int], int] = {}
         self._asked: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._idled: dict[int, int] = {}
         self._appended: dict[tuple[int, int], int] = {}
         self._committed: dict[tuple[int, int], tuple[int, bool]] = {}
         self._aged: dict[int, int] = {}
         self._spent: dict[tuple[int, str], int] = {}
         self._seen: dict[tuple[int, int, Cut | None, int], tuple[int, tuple[Violation, ...]]] = {}
+        self._hits = 0
         self._step = self.messages.id(Step())
         self._down = (
             self.loops.id(Loop()),
             self.engines.id(Engine()),
             self.inboxes.id(()),
             self.wires.id(()),
-            self.calls.id(network.NO_CALL),
+            self.calls.id(Provider(sent=0) if scripted else Provider()),
             self.lates.id(()),
             self.timers.id(None),
         )
@@ -269,7 +277,15 @@ class World:
             read = self.views.values[view]
             assert isinstance(read, View), "the narrow view is the engine's"
             scope = Scope(self.program, read.run)
-            request = Request(asked.node, asked.visit, Kind(asked.kind), asked.prompt, asked.max_chars, scope)
+            request = Request(
+                asked.node,
+                asked.visit,
+                Kind(asked.kind),
+                asked.prompt,
+                asked.max_chars,
+                scope,
+                max(0, call.sent),
+            )
             found = self._menus[key] = self.provider.menu(request)
             self.offered.update((asked.node, one.name) for one in (*found.quiet, *found.deviations))
             if found.gap is not None:
@@ -302,6 +318,11 @@ class World:
         if found is None:
             found = self._called[key] = len(self.outcomes)
             self.outcomes.append(self._run(handler, local, view, message))
+        else:
+            self._hits += 1
+            if self._hits % RECHECK_EVERY == 0:
+                again = self._run(handler, local, view, message)
+                assert again == self.outcomes[found], f"the {handler} is not pure: equal calls, two outcomes"
         return found
 
     def _run(self, handler: str, local: int, view: int, message: int) -> Outcome:
@@ -359,7 +380,7 @@ class World:
             elif code == _ASK:
                 provider, wire = self._ask(provider, wire, piece)
             elif code == _HANG:
-                provider, wire = self._down[PROVIDER], self._down[WIRE]
+                provider, wire = self._idle(provider), self._down[WIRE]
             elif code == _ARM:
                 timer = self._armed(piece)
             elif code == _DISARM:
@@ -395,7 +416,8 @@ class World:
         if cut.torn:
             log = self._tear(log, self.pieces.id(actions[cut.done]), cut.rows)
         watch, violations = self._watch(state[WATCH], number, cut, store)
-        return Option((*self._down, log, store, budget, watch), violations, move, cut, number)
+        down = (*self._down[:PROVIDER], self._idle(state[PROVIDER]), *self._down[LATE:])
+        return Option((*down, log, store, budget, watch), violations, move, cut, number)
 
     def _watch(
         self, watch: int, number: int, cut: Cut | None, store: int
@@ -431,6 +453,12 @@ class World:
             found = self._asked[key] = (self.calls.id(call), self.wires.id(items))
             if call.asked and call.question is not None:
                 self._open_calls.add(found[0])
+        return found
+
+    def _idle(self, provider: int) -> int:
+        found = self._idled.get(provider)
+        if found is None:
+            found = self._idled[provider] = self.calls.id(network.idle(self.calls.values[provider]))
         return found
 
     def _armed(self, piece: int) -> int:

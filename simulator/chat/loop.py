@@ -240,11 +240,13 @@ def _reply(local: Loop, reply: Reply) -> Result:
     if local.phase != "tools" or reply.copy:
         return local, ()
     actions: list[Action] = [
-        _event("tool_execution_end", local, tool="workflow", error=not reply.accepted, text=reply.text)
+        _event(
+            "tool_execution_end", local, tool="workflow", error=reply.verdict == "refused", text=reply.text
+        )
     ]
     if not local.muted:
         actions.insert(0, Append((Row("tool", reply.text),)))
-    local = local._replace(calls=local.calls[1:], muted=local.muted or reply.accepted)
+    local = local._replace(calls=local.calls[1:], muted=local.muted or reply.verdict == "accepted")
     return _next_call(local, actions)
 
 

@@ -87,8 +87,7 @@ def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Re
         case Submitted():
             return _submitted(program, local, view, message)
         case Published():
-            reason = words.NOT_SUBMITTED if _awaits_answer(program, local, view) else words.PUBLISHED
-            return local, (Tell("loop", Reply(False, reason, message.copy)),)
+            return _published(program, local, view, message)
         case Heard():
             return _heard(program, local, view, message)
         case Settled():
@@ -125,7 +124,18 @@ def _run_started(program: Program, run: Run) -> Event:
         ("revision", snapshot.revision),
         ("workflow", snapshot.workflow),
     )
-    return Event("run", "run_started", payload=payload)
+    title = _title(program, run)
+    return Event("run", "run_started", payload=(*payload, *title))
+
+
+def _title(program: Program, run: Run) -> Payload:
+    """The run's title, made once; a title that cannot be made is left out."""
+    if program.title is None:
+        return ()
+    try:
+        return (("title", str(program.title(Scope(program, run)))),)
+    except EvaluationError:
+        return ()
 
 
 def _routed(program: Program, way: Route) -> Result:
@@ -210,7 +220,7 @@ def _delivered(program: Program, local: Engine, view: View, message: Delivered) 
 def _submitted(program: Program, local: Engine, view: View, message: Submitted) -> Result:
     position = view.position
     if position.status in OVER:
-        return local, (Tell("loop", Reply(False, words.NOTHING_AWAITED, message.copy)),)
+        return local, (Tell("loop", Reply("refused", words.NOTHING_AWAITED, message.copy)),)
     if local.phase != "pending" or position.phase != "started":
         return local, _refusal(position.node or None, words.NOTHING_AWAITED, message)
     agent = _agent(program, view)
@@ -222,13 +232,25 @@ def _submitted(program: Program, local: Engine, view: View, message: Submitted) 
     return local._replace(phase="accepted"), (
         Commit((finished,)),
         Disarm(),
-        Tell("loop", Reply(True, words.ACCEPTED, message.copy)),
+        Tell("loop", Reply("accepted", words.ACCEPTED, message.copy)),
     )
+
+
+def _published(program: Program, local: Engine, view: View, message: Published) -> Result:
+    """Progress of a submit step is kept; an assistant step takes none."""
+    if local.phase != "pending":
+        return local, (Tell("loop", Reply("refused", words.NOTHING_AWAITED, message.copy)),)
+    agent = _agent(program, view)
+    if agent.completion == "assistant":
+        return local, (Tell("loop", Reply("refused", words.NOT_SUBMITTED, message.copy)),)
+    payload: Payload = (("data", Json(message.data)), ("key", message.key))
+    updated = Event("node", "step_updated", agent.id, CURRENT, payload)
+    return local, (Commit((updated,)), Tell("loop", Reply("noted", words.PUBLISHED, message.copy)))
 
 
 def _refusal(node: str | None, reason: str, message: Submitted) -> tuple[Action, ...]:
     refused = Event("node", "submission_refused", node, message.attempt, (("reason", reason),))
-    return Commit((refused,)), Tell("loop", Reply(False, reason, message.copy))
+    return Commit((refused,)), Tell("loop", Reply("refused", reason, message.copy))
 
 
 def _heard(program: Program, local: Engine, view: View, message: Heard) -> Result:
@@ -342,10 +364,6 @@ def _agent(program: Program, view: View) -> Agent:
     node = program.nodes[view.position.node]
     assert isinstance(node, Agent), "a turn belongs to an agent node"
     return node
-
-
-def _awaits_answer(program: Program, local: Engine, view: View) -> bool:
-    return local.phase == "pending" and _agent(program, view).completion == "assistant"
 
 
 def _names(step: StepRef, local: Engine) -> bool:

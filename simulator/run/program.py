@@ -120,6 +120,7 @@ class Program:
         self.nodes = {name: _node(name, node, snapshot) for name, node in sorted(snapshot.nodes.items())}
         mounts = snapshot.composition.mounts
         self.mounts = {path: _mount(path, mount, snapshot) for path, mount in sorted(mounts.items())}
+        self.title = None if snapshot.title is None else compile_expression(snapshot.title)
         self.accepts = acceptor(snapshot.input, snapshot.types)
         self.max_steps = _number(snapshot.max_steps)
         self._edges: dict[tuple[str, str, str | None, str], Edge] = {

@@ -13,6 +13,7 @@ from windtunnel.simulator.budget import Budget, budget, spend
 from windtunnel.simulator.choices import ChoiceError, Choices, Recorded, Seeded
 from windtunnel.simulator.providers.behaviour import Provider
 from windtunnel.simulator.providers.generated import GeneratedProvider, run_inputs
+from windtunnel.simulator.providers.scripted import ScriptedProvider
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.search.coverage import Share, edges_of, exits_of, outcomes_of, share, taken
 from windtunnel.simulator.search.crashpoints import Fired, Point, crash_free_paths, fire, points
@@ -65,6 +66,7 @@ class Exploration:
     behaviours: Share
     tested: dict[str, int]
     gaps: dict[str, str]
+    collision_bound: float
     seconds: float | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -91,6 +93,7 @@ class Exploration:
             },
             "tested": dict(self.tested),
             "gaps": dict(self.gaps),
+            "collisionBound": self.collision_bound,
         }
         return found
 
@@ -145,13 +148,15 @@ class Setup:
         provider: Provider | None = None,
         visit_cap: int = 2,
     ) -> None:
+        scripted = isinstance(provider, ScriptedProvider)
         self.snapshot = snapshot
         self.fault = fault
         self.reference = snapshot.workflow if reference is None else reference
         switches = frozenset() if fault is None else frozenset({fault})
         program = Program(snapshot, switches=switches, visit_cap=visit_cap)
         given = first_input(snapshot) if input is None else input
-        self.world = World(program, provider or GeneratedProvider(snapshot), given)
+        source = provider or GeneratedProvider(snapshot)
+        self.world = World(program, source, given, scripted=scripted)
 
     def token(self, start: Budget, choices: tuple[int, ...]) -> str:
         """The token of a run."""
@@ -175,6 +180,7 @@ def explore(
     caps: dict[str, int | None] | None = None,
     seed: int = 0,
     most: int = MAX_STATES,
+    exact: bool = False,
     progress: Progress | None = None,
 ) -> Exploration:
     """Every schedule with one fault, then two, up to `faults`; stops where something breaks."""
@@ -184,7 +190,7 @@ def explore(
         left = budget(number, limits)
         start = setup.world.start(left)
         told = None if progress is None else _told(progress, number)
-        result = search(setup.world, start, most=most, progress=told)
+        result = search(setup.world, start, most=most, exact=exact, progress=told)
         found = tuple(
             Found(entry[0].invariant, entry[0].message, setup.token(left, result.ways(entry)))
             for entry in result.found
@@ -243,6 +249,7 @@ def _report(
         ),
         dict(sorted(world.tested.items())),
         dict(sorted(world.gaps.items())),
+        result.collision_bound,
     )
 
 
@@ -264,7 +271,7 @@ def _crash_seen(world: World, result: Search, point: Point) -> bool:
         return False
     after = list(world.crash(point.atom.state, point.atom.option, point.cut).state)
     after[BUDGET] = world.budgets.id(left)
-    return hash(tuple(after)) in result.visited
+    return result.seen(tuple(after))
 
 
 def crashpoints(setup: Setup) -> CrashPoints:

@@ -34,14 +34,24 @@ PROGRESS_EVERY: Final = 4_096
 class Search:
     """What a search found. A state's number is its place in `parents`; `quiet` is where it goes by itself."""
 
-    visited: dict[int, int] = field(default_factory=dict)
+    visited: dict[object, int] = field(default_factory=dict)
     parents: array[int] = field(default_factory=lambda: array("I"))
     choices: array[int] = field(default_factory=lambda: array("H"))
     quiet: array[int] = field(default_factory=lambda: array("I"))
+    exact: bool = False
     transitions: int = 0
     ends: int = 0
     complete: bool = True
     found: list[tuple[Violation, int, int]] = field(default_factory=list)
+
+    def seen(self, state: State) -> bool:
+        """Whether the search came through a state."""
+        return (state if self.exact else hash(state)) in self.visited
+
+    @property
+    def collision_bound(self) -> float:
+        """An upper bound of the chance that two states fell together: n²/2⁶⁵; 0 where whole states are kept."""
+        return 0.0 if self.exact else self.states**2 / 2**65
 
     @property
     def schedules(self) -> int:
@@ -68,12 +78,22 @@ class Search:
         return path if choice < 0 else (*path, choice)
 
 
-def search(world: World, start: State, *, most: int = MAX_STATES, progress: Progress | None = None) -> Search:
-    """Every state that the start's budget allows, or about the first `most` of them."""
+def search(
+    world: World,
+    start: State,
+    *,
+    most: int = MAX_STATES,
+    exact: bool = False,
+    progress: Progress | None = None,
+) -> Search:
+    """Every state that the start's budget allows, or about the first `most` of them.
+
+    `exact` keeps whole states instead of fingerprints.
+    """
     collecting = gc.isenabled()
     gc.disable()  # Nothing here is cyclic, and the collector would walk millions of tuples.
     try:
-        result = _breadth_first(world, start, most, progress)
+        result = _breadth_first(world, start, most, Search(exact=exact), progress)
     finally:
         if collecting:
             gc.enable()
@@ -81,10 +101,12 @@ def search(world: World, start: State, *, most: int = MAX_STATES, progress: Prog
     return result
 
 
-def _breadth_first(world: World, start: State, most: int, progress: Progress | None) -> Search:
-    result = Search()
+def _breadth_first(
+    world: World, start: State, most: int, result: Search, progress: Progress | None
+) -> Search:
+    exact = result.exact
     visited, parents, choices, quiet = result.visited, result.parents, result.choices, result.quiet
-    visited[hash(start)] = 0
+    visited[start if exact else hash(start)] = 0
     parents.append(NOWHERE)
     choices.append(0)
     quiet.append(NOWHERE)
@@ -100,7 +122,7 @@ def _breadth_first(world: World, start: State, most: int, progress: Progress | N
                     _note(result, broken, option.violations, number, choice)
                     continue
                 after = option.state
-                print_ = hash(after)
+                print_: object = after if exact else hash(after)
                 known = visited.get(print_)
                 if known is None:
                     known = visited[print_] = len(parents)
