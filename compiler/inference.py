@@ -304,7 +304,9 @@ class _Inference:
                 if keyword == "example":
                     wanted = self.outputs[node.name.text]
                 assert wanted is not None, f"`{keyword}` holds no plain expression, says the table of clauses"
-                shape = self._wants(value, wanted, env, f"`{keyword}`")
+                shape = self.expressions.shape(value, env)
+                code = "WT0508" if keyword == "example" else "WT0403"
+                self.fitting.fits(value, shape, wanted, env, f"`{keyword}`", code=code)
                 self.clauses.setdefault((node.name.text, keyword), shape)
 
     def _assistant(self, node: Node, value: AssistantOutput, env: Env) -> None:
