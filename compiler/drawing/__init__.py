@@ -18,6 +18,7 @@ dot        a picture as DOT
 mermaid    a picture as Mermaid
 data       a picture as JSON
 terminal   a picture as text
+page       a picture as one HTML page
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from windtunnel.compiler.drawing.style import Theme
     from windtunnel.compiler.snapshot import Snapshot
 
-Format = Literal["svg", "png", "dot", "mmd", "json", "txt"]
-FORMATS: Final[tuple[Format, ...]] = ("svg", "png", "dot", "mmd", "json", "txt")
+Format = Literal["svg", "png", "dot", "mmd", "json", "txt", "html"]
+FORMATS: Final[tuple[Format, ...]] = ("svg", "png", "dot", "mmd", "json", "txt", "html")
 """What `draw` can write; each is also the ending of a file."""
 
 
@@ -54,6 +55,11 @@ def draw(
     from windtunnel.compiler.drawing.sketch import picture_of
 
     _refuse_unknown(format)
+    if format == "html":
+        from windtunnel.compiler.drawing.page import html_document
+
+        folded, opened = picture_of(snapshot, "all", apart=True), picture_of(snapshot, "all")
+        return html_document(folded, opened, theme, engine)
     return render(picture_of(snapshot, expand), format, theme=theme, engine=engine, ascii=ascii)
 
 

@@ -186,7 +186,7 @@ def _dot(task: Task) -> str:
         if names:
             lines.append(f"{{ rank={rank}; {'; '.join(names)} }}")
     for number, wire in enumerate(task.wires):
-        port = "" if wire.port is None else f":p{wire.port}:s"
+        port = f":p{wire.port}:s" if wire.port is not None else ":e" if task.cells[wire.source].ports else ""
         entry = ":in:n" if task.cells[wire.target].entry is not None else "" if wire.back else ":n"
         ends = f"n{wire.source}{port} -> n{wire.target}{entry}"
         attributes = f"id={number} weight={wire.weight}"

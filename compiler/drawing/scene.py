@@ -17,7 +17,7 @@ from windtunnel.compiler.drawing.cards import (
 )
 from windtunnel.compiler.drawing.icons import SIZE, icon, speech
 from windtunnel.compiler.drawing.layout import Cell, Engine, Placed, Point, Task, Wire, lay_out
-from windtunnel.compiler.drawing.lettering import clean, fit, width
+from windtunnel.compiler.drawing.lettering import clean, fit, width, wrap
 from windtunnel.compiler.drawing.picture import (
     Arrow,
     Box,
@@ -36,7 +36,7 @@ HEADER = 34.0
 SIDE = 14.0
 LABEL_SIZE = 10.5
 LABEL_LINE = 12.5
-MAX_LABEL = 190.0
+MAX_LABEL = 170.0
 MAX_LABEL_LINES = 4
 LEGEND_WIDTH = 560.0
 
@@ -51,6 +51,14 @@ class Laid:
     drawn: tuple[Arrow, ...]
     labels: tuple[tuple[str, ...], ...]
     placed: Placed
+
+    def middle(self, kind: str, name: str) -> tuple[float, float]:
+        """Where the start or an exit has its middle, and how wide it is."""
+        return next(
+            (corner.x + card.width / 2, card.width)
+            for card, corner in zip(self.cards, self.placed.corners, strict=True)
+            if card.box.kind == kind and card.box.name == name
+        )
 
 
 def scene_of(picture: Picture, engine: Engine = "pure") -> Scene:
@@ -72,6 +80,22 @@ def sheet_scene(picture: Picture, scope: str, laid: Mapping[str, Laid]) -> Scene
     placed = laid[scope].placed
     groups = tuple(_sheet_groups(laid, scope, MARGIN, MARGIN))
     return Scene(placed.width + 2 * MARGIN, placed.height + 2 * MARGIN, picture.title, groups)
+
+
+def lay_out_folded(sheets: Sequence[Sheet], engine: Engine) -> dict[str, Laid]:
+    """Every sheet laid out for itself, with every include in it folded."""
+    prepared = [_prepared(sheet, {}) for sheet in sheets]
+    placed = lay_out([task for *_rest, task in prepared], engine)
+    return {
+        sheet.scope: Laid(sheet, cards, task.cells, drawn, labels, places)
+        for sheet, (cards, drawn, labels, task), places in zip(sheets, prepared, placed, strict=True)
+    }
+
+
+def legend_scene(picture: Picture, room: float) -> Scene:
+    """The legend alone, `room` points wide."""
+    group, high = _legend(picture, 0, 10, room)
+    return Scene(room + 16, high + 10, "legend", (group,))
 
 
 def lay_out_sheets(sheets: Sequence[Sheet], engine: Engine) -> dict[str, Laid]:
@@ -121,7 +145,8 @@ def _port(box: Box, arrow: Arrow) -> int | None:
 
 
 def _lines(arrow: Arrow) -> tuple[str, ...]:
-    return tuple(fit(line, LABEL_SIZE, MAX_LABEL) for line in arrow.label[:MAX_LABEL_LINES])
+    lines = (part for line in arrow.label for part in wrap(line, LABEL_SIZE, MAX_LABEL, 2))
+    return tuple(lines)[:MAX_LABEL_LINES]
 
 
 def _label_size(lines: Sequence[str]) -> tuple[float, float]:
@@ -133,25 +158,19 @@ def _open_cell(card: Card, laid: Mapping[str, Laid]) -> Cell | None:
     inner = laid.get(card.box.opens) if card.box.opens is not None else None
     if inner is None:
         return None
-    title = width(card.name, NAME_SIZE, bold=True) + SIZE + 40
-    wide = max(inner.placed.width + 2 * SIDE, title)
-    shift = (wide - inner.placed.width) / 2
+    shift = _shift(card, inner)
     ports: list[tuple[float, float]] = []
-    entry = wide / 2
-    places = {
-        box.box.name: (box, place) for box, place in zip(inner.cards, inner.placed.corners, strict=True)
-    }
-    for inside, corner in zip(inner.cards, inner.placed.corners, strict=True):
-        if inside.box.kind == "start":
-            entry = shift + corner.x + inside.width / 2
     for port in card.box.ports:
-        inside, corner = next(
-            (other, place)
-            for other, place in places.values()
-            if other.box.kind == "exit" and other.box.name == port.name
-        )
-        ports.append((shift + corner.x + inside.width / 2, min(inside.width, 40.0)))
-    return Cell(wide, inner.placed.height + HEADER, tuple(ports), entry)
+        middle, wide = inner.middle("exit", port.name)
+        ports.append((shift + middle, min(wide, 40.0)))
+    wide = shift + inner.placed.width + SIDE
+    return Cell(wide, inner.placed.height + HEADER, tuple(ports), shift + inner.middle("start", "start")[0])
+
+
+def _shift(card: Card, inner: Laid) -> float:
+    """How far inside its box an open sheet begins: its name stands left of where the arrow enters."""
+    name = 9 + SIZE + 6 + width(card.name, NAME_SIZE, bold=True) + 12
+    return max(SIDE, name - inner.middle("start", "start")[0])
 
 
 # --- groups ----------------------------------------------------------------------------------------------
@@ -171,8 +190,7 @@ def _sheet_groups(laid: Mapping[str, Laid], scope: str, left: float, top: float)
         assert card.box.opens is not None, "an open box opens a sheet"
         yield _cluster(card, cells[card.box.id], place)
         inner = laid[card.box.opens]
-        shift = (cells[card.box.id].width - inner.placed.width) / 2
-        yield from _sheet_groups(laid, card.box.opens, place.x + shift, place.y + HEADER)
+        yield from _sheet_groups(laid, card.box.opens, place.x + _shift(card, inner), place.y + HEADER)
     for number, arrow in enumerate(here.drawn):
         yield _arrow_group(here, number, arrow, left, top)
     for card, place in closed:
@@ -188,22 +206,20 @@ def _cluster(card: Card, cell: Cell, place: Point) -> Group:
     x, y = place
     assert cell.entry is not None, "an open include has an entry"
     entry = x + cell.entry
-    on_the_left = cell.entry - 30 > cell.width / 3
-    at = x + 9 if on_the_left else entry + 14
-    room = (entry - 14 - at if on_the_left else x + cell.width - at - 6) - SIZE - 6
-    name = fit(card.name, NAME_SIZE, max(room, 24), bold=True)
+    at = x + 9
+    fact = at + SIZE + 6 + width(card.name, NAME_SIZE, bold=True) + 10
+    rest = entry - 12 - fact
+    if rest < cell.width - cell.entry - 24:
+        fact, rest = entry + 12, cell.width - cell.entry - 24
     shapes: list[Shape] = [
         Rect(x, y, cell.width, cell.height - EXIT_HEIGHT / 2, 8, "cluster", "cluster-stroke", 1.4),
         Stroke((Point(entry, y), Point(entry, y + HEADER + 3)), "flow.ok", WIDTHS["ok"]),
         *icon("include", at, y + 7),
-        Words(at + SIZE + 6, y + 19.6, name, NAME_SIZE, bold=True),
+        Words(at + SIZE + 6, y + 19.6, card.name, NAME_SIZE, bold=True),
     ]
-    rest = room - width(name, NAME_SIZE, bold=True) - 10
     if card.facts and rest > 60:
         text = fit(card.facts[0], SMALL_SIZE, rest)
-        shapes.append(
-            Words(at + SIZE + 16 + width(name, NAME_SIZE, bold=True), y + 19.6, text, SMALL_SIZE, "muted")
-        )
+        shapes.append(Words(fact, y + 19.6, text, SMALL_SIZE, "muted"))
     if card.box.status:
         shapes.append(
             Rect(

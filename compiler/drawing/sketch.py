@@ -59,25 +59,36 @@ def parts_of(snapshot: Snapshot) -> Parts:
     return parts
 
 
-def picture_of(snapshot: Snapshot, expand: Expand = 1) -> Picture:
-    """The picture with `expand` levels of workflows shown: 1 folds every include, `"all"` opens every one."""
+def picture_of(snapshot: Snapshot, expand: Expand = 1, *, apart: bool = False) -> Picture:
+    """The picture with `expand` levels of workflows shown: 1 folds every include, `"all"` opens every one.
+
+    With `apart` every sheet is for a drawing of its own, in which all includes are folded.
+    """
     parts = parts_of(snapshot)
     mounts = snapshot.composition.mounts
     shown = ["", *(path for path in sorted(mounts) if expand == "all" or path.count("/") + 2 <= expand)]
-    sheets = tuple(sheet_of(parts, scope) for scope in shown)
+    visible = frozenset(shown)
+    sheets = tuple(sheet_of(parts, scope, frozenset() if apart else visible) for scope in shown)
     place = Place("", mounts)
-    visible = set(shown)
+    folded = sum(len(found) for scope, found in sorted(parts.nodes.items()) if scope not in visible)
     return Picture(
         title=f"{snapshot.workflow}, revision {snapshot.revision}",
-        notes=() if snapshot.presentation is None else ("ends with one more visible answer",),
+        notes=tuple(_notes(snapshot, folded)),
         sheets=sheets,
-        folded=sum(len(found) for scope, found in sorted(parts.nodes.items()) if scope not in visible),
+        folded=folded,
         details=workflow_details(snapshot, place),
     )
 
 
-def sheet_of(parts: Parts, scope: str) -> Sheet:
-    """The sheet of the workflow at a mount path."""
+def _notes(snapshot: Snapshot, folded: int) -> Iterator[str]:
+    if folded:
+        yield f"{folded} more node{'s' if folded > 1 else ''} inside folded includes"
+    if snapshot.presentation is not None:
+        yield "ends with one more visible answer"
+
+
+def sheet_of(parts: Parts, scope: str, visible: frozenset[str]) -> Sheet:
+    """The sheet of the workflow at a mount path; the includes whose paths are `visible` are open."""
     snapshot = parts.snapshot
     mount = snapshot.composition.mounts.get(scope)
     place = Place(scope, snapshot.composition.mounts)
@@ -85,7 +96,7 @@ def sheet_of(parts: Parts, scope: str) -> Sheet:
     arrows = _merged(arrow for edge in edges for arrow in _arrows(edge, place))
     arrows = turned(arrows, _join(scope, "start"))
     order = {name: index for index, name in enumerate(reading_order(arrows, _join(scope, "start")))}
-    arrows = _uncrowded(arrows, order)
+    arrows = _uncrowded(arrows, order, visible)
     matches = {_source(edge): edge for edge in edges if edge.subject is not None and edge.on == "ok"}
     boxes = [_start_box(snapshot, scope, mount, place)]
     boxes += [_node_box(snapshot, identifier, place) for identifier in parts.nodes.get(scope, [])]
@@ -96,7 +107,7 @@ def sheet_of(parts: Parts, scope: str) -> Sheet:
         for name, type_ in sorted(exits.items())
     ]
     boxes = [_with_match(box, matches.get(box.id), place) for box in boxes]
-    boxes = [_with_crowd(box, arrows, place) for box in boxes]
+    boxes = [_with_ports(_with_crowd(box, arrows, place), arrows, order) for box in boxes]
     boxes.sort(key=lambda box: (order.get(box.id, len(order)), box.id))
     name, revision = (
         (snapshot.workflow, snapshot.revision) if mount is None else (mount.workflow, mount.revision)
@@ -164,6 +175,20 @@ def _with_match(box: Box, edge: EdgeModel | None, place: Place) -> Box:
         return box
     looked_at = "" if box.ports else f"by {subject_text(edge.subject, edge.source, place)}"
     return replace(box, facts=(*box.facts, looked_at)) if looked_at else box
+
+
+def _with_ports(box: Box, arrows: Sequence[Arrow], order: Mapping[str, int]) -> Box:
+    """The box with its ports in the order of the places they lead to, what leads back last: fewer lines cross."""
+    if len(box.ports) < 2:
+        return box
+    leads = {
+        arrow.port: (arrow.flow == "loop", order[arrow.target])
+        for arrow in arrows
+        if arrow.source == box.id and arrow.flow != "limit"
+    }
+    unknown = (True, len(order))
+    ports = sorted(box.ports, key=lambda port: (leads.get(port.name, unknown), port.name))
+    return replace(box, ports=tuple(ports))
 
 
 def _with_crowd(box: Box, arrows: Sequence[Arrow], place: Place) -> Box:
@@ -249,12 +274,12 @@ def _merged(arrows: Iterable[Arrow]) -> list[Arrow]:
     return list(found.values())
 
 
-def _uncrowded(arrows: Sequence[Arrow], order: Mapping[str, int]) -> list[Arrow]:
+def _uncrowded(arrows: Sequence[Arrow], order: Mapping[str, int], visible: frozenset[str]) -> list[Arrow]:
     """The arrows with those marked as written that would make a hairball.
 
     Failure routes are written where CROWD_OF_FAILURES of them go to one place. Of all arrows that enter a
     box which CROWD_IN enter, or leave one which CROWD_OUT leave, only those are drawn that are needed to
-    reach each box once: the one from the nearest box before it.
+    reach each box once: the one from the nearest box before it. What leaves an open include is always drawn.
     """
     failures: dict[str, int] = {}
     entering: dict[str, list[Arrow]] = {}
@@ -266,6 +291,8 @@ def _uncrowded(arrows: Sequence[Arrow], order: Mapping[str, int]) -> list[Arrow]
     kept = {id(min(found, key=lambda arrow: _distance(arrow, order))) for found in entering.values()}
 
     def crowded(arrow: Arrow) -> bool:
+        if arrow.source in visible:
+            return False
         if arrow.flow == "failure" and failures[arrow.target] >= CROWD_OF_FAILURES:
             return True
         many = len(entering[arrow.target]) >= CROWD_IN or leaving[arrow.source] >= CROWD_OUT

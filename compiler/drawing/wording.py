@@ -52,6 +52,11 @@ class Place(NamedTuple):
         """A text without its quotes."""
         return template_text(expression, self.scope, self.mounts)
 
+    def words(self, expression: Expression) -> str:
+        """A text as it stands, where it is constant, else the expression."""
+        value = expression[1] if expression[0] == "const" else None
+        return value if isinstance(value, str) else self.expression(expression)
+
     def duration(self, value: int | str | Expression) -> str:
         """A duration in milliseconds, an expression of one, or `none`."""
         if isinstance(value, str):
@@ -104,7 +109,7 @@ def _facts(node: SnapshotNode, place: Place) -> Iterator[str]:
                 yield f"within {place.duration(node.timeout_ms)}"
         case DecisionNode():
             if node.audience is not None:
-                yield f"by {place.template(node.audience)}"
+                yield f"by {place.words(node.audience)}"
             if node.after is not None:
                 yield f"after {place.duration(node.after.delay_ms)}: {node.after.choose}"
                 if node.after.when is not None:
@@ -212,7 +217,7 @@ def _effect(node: ActionNode | ShellNode, place: Place) -> Iterator[Detail]:
 
 def _decision(node: DecisionNode, place: Place) -> Iterator[Detail]:
     yield "Title", place.template(node.title)
-    yield "Audience", "" if node.audience is None else place.template(node.audience)
+    yield "Audience", "" if node.audience is None else place.words(node.audience)
     yield "Subject", "" if node.subject is None else place.expression(node.subject)
     yield "Shows", "" if node.show is None else place.template(node.show)
     lines: list[str] = []
