@@ -51,6 +51,8 @@ digests        shape, behaviour and presentation
 lowering       a checked workflow to its snapshot
 snapshotfile   snapshots written, and read with care
 pipeline       source to snapshot, one line per phase
+drawing/       snapshot to picture
+builtins/      the workflows that are shipped
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A picture as one HTML page: pan, zoom, search, keyboard, a panel, includes folded, unfolded and entered.
 
-The page needs no network and no other file. Every workflow is drawn beforehand, folded and, where that is not too
-large, with its includes open; the script shows the drawing that is asked for. Without scripts the root is shown.
+The page needs no network and no other file. Every workflow is drawn beforehand, folded and, where that is
+not too large, with its includes open; the script shows the drawing that is asked for. Without scripts the
+root is shown.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ MAX_OPEN_BOXES: Final = 400
 
 
 def html_document(folded: Picture, opened: Picture, theme: Theme = "light", engine: Engine = "pure") -> str:
-    """The page. Both pictures have every sheet: `folded` for drawings with closed includes, `opened` for open ones.
+    """The page. Both pictures have every sheet; of `folded` those are drawn whose includes stay closed.
 
-    The page follows the reader's light or dark setting; the theme `"dark"` starts it dark. Raises DrawingError.
+    The page follows the reader's light or dark setting; the theme `"dark"` starts it dark. Raises
+    DrawingError.
     """
     scenes = dict(_scenes(folded, opened, engine))
     first = scenes.pop(("", "folded"))
@@ -49,11 +51,11 @@ def html_document(folded: Picture, opened: Picture, theme: Theme = "light", engi
         "PICTURE": embedded(picture_data(folded)),
         "DRAWN": embedded(drawn),
         "FIRST": svg_element(first, paint),
-        "LEGEND": svg_element(legend_scene(folded, 250), paint),
+        "LEGEND": svg_element(legend_scene(folded, 330), paint),
         "SCENES": "\n".join(
-            f'<template id="scene-{number}" data-scope="{attribute(scope)}">{svg_element(scenes[scope, mode], paint)}'
-            "</template>"
-            for number, (scope, mode) in enumerate(names, 1)
+            f'<template id="scene-{number}" data-scope="{attribute(name[0])}">'
+            f"{svg_element(scenes[name], paint)}</template>"
+            for number, name in enumerate(names, 1)
         ),
         "SCRIPT": _resource("page.js"),
     }

@@ -178,7 +178,7 @@ def _with_match(box: Box, edge: EdgeModel | None, place: Place) -> Box:
 
 
 def _with_ports(box: Box, arrows: Sequence[Arrow], order: Mapping[str, int]) -> Box:
-    """The box with its ports in the order of the places they lead to, what leads back last: fewer lines cross."""
+    """The box with its ports in the order of the places they lead to, what leads back last."""
     if len(box.ports) < 2:
         return box
     leads = {
