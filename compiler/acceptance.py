@@ -8,7 +8,6 @@ that may be left out and is null is dropped, so that one meaning has one digest.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import JsonValue
@@ -42,7 +41,6 @@ from windtunnel.compiler.typetext import (
     json_schema,
     pointer_step,
     takes_null,
-    type_from_text,
     type_text,
     words,
 )
@@ -122,9 +120,13 @@ class TypeModelError(ValueError):
 
 def acceptor(type_: TypeModel, types: Types | None = None) -> Acceptor:
     """The acceptor of a type; equal types share one. Raises TypeModelError."""
-    return _acceptor(
-        type_text(type_), tuple(sorted((name, type_text(t)) for name, t in (types or {}).items()))
-    )
+    key = (type_text(type_), tuple(sorted((name, type_text(t)) for name, t in (types or {}).items())))
+    found = _acceptors.get(key)
+    if found is None:
+        if len(_acceptors) >= _CACHE_SIZE:
+            _acceptors.clear()
+        found = _acceptors[key] = Acceptor(type_, types)
+    return found
 
 
 def accept(type_: TypeModel, value: JsonValue, types: Types | None = None) -> Verdict:
@@ -132,9 +134,8 @@ def accept(type_: TypeModel, value: JsonValue, types: Types | None = None) -> Ve
     return acceptor(type_, types).accept(value)
 
 
-@lru_cache(maxsize=4_096)
-def _acceptor(type_text: str, types: tuple[tuple[str, str], ...]) -> Acceptor:
-    return Acceptor(type_from_text(type_text), {name: type_from_text(t) for name, t in types})
+_CACHE_SIZE: Final = 4_096
+_acceptors: dict[tuple[str, tuple[tuple[str, str], ...]], Acceptor] = {}
 
 
 # --- the validator ------------------------------------------------------------------------------------------
@@ -265,32 +266,21 @@ def _union_schema(type_: UnionTypeModel) -> CoreSchema:
     return core_schema.union_schema(list(choices), mode="left_to_right")
 
 
-@lru_cache(maxsize=4_096)
-def _tags_of(text: str) -> tuple[str, tuple[tuple[str, int], ...]] | None:
+def _tags(union: UnionTypeModel) -> tuple[str, dict[str, TypeModel]] | None:
     """The field whose text literals tell the members apart, and the member of each literal."""
-    union = type_from_text(text)
-    assert isinstance(union, UnionTypeModel), "only unions have tags"
     records = [member for member in union.members if isinstance(member, RecordTypeModel)]
     if len(records) != len(union.members) or len(records) < 2:
         return None
     for name in sorted(records[0].fields):
-        by_tag: dict[str, int] = {}
-        for index, record in enumerate(records):
+        by_tag: dict[str, TypeModel] = {}
+        for record in records:
             literals = _required_literals(record.fields.get(name))
             if not literals or any(literal in by_tag for literal in literals):
                 break
-            by_tag.update(dict.fromkeys(literals, index))
+            by_tag.update(dict.fromkeys(literals, record))
         else:
-            return name, tuple(sorted(by_tag.items()))
+            return name, by_tag
     return None
-
-
-def _tags(type_: UnionTypeModel) -> tuple[str, dict[str, TypeModel]] | None:
-    found = _tags_of(type_text(type_))
-    if found is None:
-        return None
-    name, by_tag = found
-    return name, {literal: type_.members[index] for literal, index in by_tag}
 
 
 def _required_literals(field: FieldModel | None) -> list[str]:

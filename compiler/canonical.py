@@ -19,6 +19,9 @@ from pydantic import JsonValue
 MAX_DEPTH: Final = 200
 """Lists and records inside one another; a value nested deeper has no canonical text."""
 
+MAX_STORED_DEPTH: Final = 600
+"""The same for snapshots: one level of a type is up to four of its JSON."""
+
 MAX_WHOLE: Final = 2**53 - 1
 """The largest whole number whose neighbours a double can still tell apart."""
 
@@ -40,9 +43,9 @@ def canonical(value: JsonValue, max_depth: int = MAX_DEPTH) -> str:
     return text
 
 
-def digest(value: JsonValue) -> str:
+def digest(value: JsonValue, max_depth: int = MAX_DEPTH) -> str:
     """`sha256:` and the hex digest of the canonical text in UTF-8. Raises CanonicalError."""
-    return "sha256:" + hashlib.sha256(canonical(value).encode("utf-8")).hexdigest()
+    return "sha256:" + hashlib.sha256(canonical(value, max_depth).encode("utf-8")).hexdigest()
 
 
 def number_text(number: int | float) -> str:
@@ -90,7 +93,10 @@ def parse_json(text: str | bytes, max_depth: int = MAX_DEPTH) -> JsonValue:
     """The normalised value of a JSON text. Raises CanonicalError, also for a key twice in one record."""
     try:
         value: JsonValue = json.loads(
-            text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant, parse_int=_whole
+            text.decode("utf-8") if isinstance(text, bytes) else text,
+            object_pairs_hook=_unique_pairs,
+            parse_constant=_refuse_constant,
+            parse_int=_whole,
         )
     except RecursionError:
         raise CanonicalError("lists and records are nested too deep") from None

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue
 
-from windtunnel.compiler.canonical import digest
+from windtunnel.compiler.canonical import MAX_STORED_DEPTH, digest
 from windtunnel.compiler.snapshot import (
     Composition,
     DecisionNode,
@@ -145,11 +145,11 @@ def _json_target(target: TargetModel, path: str) -> JsonValue:
 
 
 def _digests(shape: JsonValue, behaviour: JsonValue, presentation: JsonValue) -> Digests:
-    made = digest(shape)
+    made = digest(shape, MAX_STORED_DEPTH)
     return Digests(
         shape=made,
-        behaviour=digest({"shape": made, "behaviour": behaviour}),
-        presentation=digest(presentation),
+        behaviour=digest({"shape": made, "behaviour": behaviour}, MAX_STORED_DEPTH),
+        presentation=digest(presentation, MAX_STORED_DEPTH),
     )
 
 

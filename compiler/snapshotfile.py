@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from windtunnel.compiler.acceptance import Acceptor, TypeModelError
-from windtunnel.compiler.canonical import CanonicalError, canonical, parse_json
+from windtunnel.compiler.canonical import MAX_STORED_DEPTH, CanonicalError, canonical, parse_json
 from windtunnel.compiler.digests import with_digests
 from windtunnel.compiler.evaluator import ExpressionError, compile_expression, compile_validator
 from windtunnel.compiler.reading import Read, reads
@@ -35,9 +35,6 @@ from windtunnel.compiler.typetext import pointer_step
 MAX_SNAPSHOT_BYTES: Final = 256 * 1024 * 1024
 """Largest snapshot that is read."""
 
-MAX_SNAPSHOT_DEPTH: Final = 600
-"""Lists and records inside one another in a snapshot: types nest deeper than values."""
-
 _FAMILY: Final = "windtunnel.snapshot."
 
 
@@ -54,7 +51,7 @@ class SnapshotRefused:
 
 def write_snapshot(snapshot: Snapshot) -> str:
     """The canonical JSON of a snapshot, with a newline at the end."""
-    return canonical(snapshot_json(snapshot), max_depth=MAX_SNAPSHOT_DEPTH) + "\n"
+    return canonical(snapshot_json(snapshot), max_depth=MAX_STORED_DEPTH) + "\n"
 
 
 def snapshot_json(snapshot: Snapshot) -> dict[str, JsonValue]:
@@ -68,7 +65,7 @@ def read_snapshot(text: str | bytes) -> Snapshot | SnapshotRefused:
     if len(text) > MAX_SNAPSHOT_BYTES:
         return SnapshotRefused(f"larger than {MAX_SNAPSHOT_BYTES} bytes")
     try:
-        value = parse_json(text, max_depth=MAX_SNAPSHOT_DEPTH)
+        value = parse_json(text, max_depth=MAX_STORED_DEPTH)
     except CanonicalError as error:
         return SnapshotRefused(str(error))
     refused = _refuse_schema(value)
@@ -77,7 +74,7 @@ def read_snapshot(text: str | bytes) -> Snapshot | SnapshotRefused:
     try:
         snapshot = Snapshot.model_validate(value)
     except ValidationError as error:
-        return _from_pydantic(error)
+        return _from_pydantic(error, value)
     except RecursionError:
         return SnapshotRefused("nested too deep")
     for problem in _problems(snapshot):
@@ -101,9 +98,16 @@ def _refuse_schema(value: JsonValue) -> SnapshotRefused | None:
     return SnapshotRefused(f"not a snapshot: its schema is {schema}", "/schema")
 
 
-def _from_pydantic(error: ValidationError) -> SnapshotRefused:
+def _from_pydantic(error: ValidationError, value: JsonValue) -> SnapshotRefused:
     detail = error.errors(include_url=False, include_input=False)[0]
-    pointer = "".join(f"/{pointer_step(step)}" for step in detail["loc"])
+    pointer = ""
+    here: Any = value
+    for index, step in enumerate(detail["loc"]):
+        # A location also names the models that were tried; those are no keys of the file.
+        known = step in here if isinstance(here, dict) else isinstance(here, list) and isinstance(step, int)
+        if known or (detail["type"] == "missing" and index == len(detail["loc"]) - 1):
+            pointer += f"/{pointer_step(step)}"
+            here = here[step] if known else None
     message = detail["msg"][:1].lower() + detail["msg"][1:]
     more = error.error_count() - 1
     return SnapshotRefused(message + (f" (and {more} more problems)" if more else ""), pointer)

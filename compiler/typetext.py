@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import JsonValue, TypeAdapter
 
-from windtunnel.compiler.canonical import canonical, normal_number
+from windtunnel.compiler.canonical import MAX_STORED_DEPTH, canonical, normal_number
 from windtunnel.compiler.snapshot import (
     FieldModel,
     IntType,
@@ -31,11 +31,6 @@ def type_from_json(value: JsonValue) -> TypeModel:
     return _TYPE.validate_python(value)
 
 
-def type_from_text(text: str) -> TypeModel:
-    """The type of its JSON text. Raises pydantic's ValidationError."""
-    return _TYPE.validate_json(text)
-
-
 def type_to_json(type_: TypeModel) -> JsonValue:
     """The JSON form of a type, as it stands in a snapshot."""
     value: JsonValue = type_.model_dump(mode="json", by_alias=True, exclude_defaults=False, exclude_none=True)
@@ -44,7 +39,7 @@ def type_to_json(type_: TypeModel) -> JsonValue:
 
 def type_text(type_: TypeModel) -> str:
     """The canonical JSON text of a type: equal types have equal text."""
-    return canonical(type_to_json(type_))
+    return canonical(type_to_json(type_), MAX_STORED_DEPTH)
 
 
 def words(type_: TypeModel) -> str:

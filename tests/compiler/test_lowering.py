@@ -246,7 +246,7 @@ def test_literals_and_defaults_of_a_mount_are_folded_into_the_child() -> None:
 
 def test_what_is_not_a_literal_stays_an_expression() -> None:
     node = say(mounted("{ limit: input.n, who: input.w }"))
-    limit = ["field", ["input", "c"], "limit", False]
+    limit: Any = ["field", ["input", "c"], "limit", False]
     who = ["??", ["field", ["input", "c"], "who", False], ["const", "nobody"]]
     assert node.prompt == ["text", limit, ["const", " 0 "], who, ["const", " 1 "], ALL]
     assert node.expected_output == AssistantMessage(max_chars=limit)
@@ -369,21 +369,27 @@ def test_every_change_of_an_edge_changes_the_shape() -> None:
 
 # --- what leaves a mark -------------------------------------------------------------------------------------
 
-PLAIN = builtin("plain-summary")
-AUTOPLAN = builtin("autoplan")
-assert isinstance(PLAIN, Source)
-assert isinstance(AUTOPLAN, Source)
+
+def shipped(name: str) -> str:
+    """The text of a built-in."""
+    source = builtin(name)
+    assert isinstance(source, Source)
+    return source.text
 
 
-def autoplan(text: str, plain: str = PLAIN.text, name: str = "autoplan.flow") -> Snapshot:
+PLAIN = shipped("plain-summary")
+AUTOPLAN = shipped("autoplan")
+
+
+def autoplan(text: str, plain: str = PLAIN, name: str = "autoplan.flow") -> Snapshot:
     """autoplan from another text, with its child from a file beside it."""
     return compiled(text.replace('"builtin:plain-summary"', '"./child.flow"'), name, child=plain)
 
 
-BASE = autoplan(AUTOPLAN.text)
+BASE = autoplan(AUTOPLAN)
 
 
-def changed(text: str, plain: str = PLAIN.text) -> list[str]:
+def changed(text: str, plain: str = PLAIN) -> list[str]:
     """Which of the three digests another text changes."""
     other = autoplan(text, plain).digests
     return [kind for kind in Digests.model_fields if getattr(other, kind) != getattr(BASE.digests, kind)]
@@ -416,8 +422,8 @@ def reordered(text: str, seed: int) -> str:
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.integers(1, 40))
 def test_order_of_declarations_changes_no_digest(seed: int) -> None:
-    text = reordered(AUTOPLAN.text, seed)
-    assert text != AUTOPLAN.text
+    text = reordered(AUTOPLAN, seed)
+    assert text != AUTOPLAN
     assert changed(text) == []
 
 
@@ -439,13 +445,13 @@ WITHOUT_A_MARK: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("what", "old", "new"), WITHOUT_A_MARK)
 def test_what_leaves_no_mark(what: str, old: str, new: str) -> None:
-    assert old in AUTOPLAN.text, what
-    assert changed(AUTOPLAN.text.replace(old, new)) == []
+    assert old in AUTOPLAN, what
+    assert changed(AUTOPLAN.replace(old, new)) == []
 
 
 def test_a_byte_order_mark_and_the_place_of_the_file_leave_no_mark() -> None:
-    assert changed("\ufeff" + AUTOPLAN.text) == []
-    elsewhere = compile_workflow(MemoryReader({"deep/a.flow": AUTOPLAN.text}), "deep/a.flow").snapshot
+    assert changed("\ufeff" + AUTOPLAN) == []
+    elsewhere = compile_workflow(MemoryReader({"deep/a.flow": AUTOPLAN}), "deep/a.flow").snapshot
     assert elsewhere is not None
     assert elsewhere.digests == BASE.digests
     assert set(elsewhere.sources) == {"a.flow", "builtin:plain-summary"}
@@ -477,15 +483,13 @@ MARKS: list[tuple[str, str, str, list[str]]] = [
 
 @pytest.mark.parametrize(("what", "old", "new", "kinds"), MARKS)
 def test_what_leaves_a_mark(what: str, old: str, new: str, kinds: list[str]) -> None:
-    assert old in AUTOPLAN.text, what
-    assert changed(AUTOPLAN.text.replace(old, new)) == kinds
+    assert old in AUTOPLAN, what
+    assert changed(AUTOPLAN.replace(old, new)) == kinds
 
 
 def test_a_mount_takes_in_its_child() -> None:
     """B602, B620: a letter in the child's prompt reaches the mount and the root, and no sibling."""
-    other = autoplan(
-        AUTOPLAN.text, PLAIN.text.replace("Start with the main point", "Begin with the main point")
-    )
+    other = autoplan(AUTOPLAN, PLAIN.replace("Start with the main point", "Begin with the main point"))
     assert other.digest != BASE.digest
     assert other.digests.shape == BASE.digests.shape
     for path in ("summary", "obstacle"):
