@@ -4,4 +4,25 @@ Reading order; each file imports only files above it:
 
 log     the session log as handlers can see it
 loop    the agent loop: one conversation with a model
+faults         seeded faults: bugs that real chats shipped
+parts          rows and their parts, queue items, as data with a JSON form
+entries        the log of lines: entries, tree, torn tails
+rows           the cold fold of the log; snapshots
+wire           events of the stream, their JSON and chunks
+projection     entries to events
+window         the events that can be replayed
+context        what the model is given
+turns          what the full loop hears and asks for
+messages       the message that streams
+conversation   the full agent loop
+followups      admission of messages: numbers and nonces
+requests       what tabs and server say to each other
+reopening      a session from its log
+host           one session: append, then show
+server         all sessions, each opened once
+merging        how a client puts a row together
+reducer        the client's fold of events
+client         a browser tab
+network        tabs, server, disk, model and links as one world
+properties     what must hold in it
 """
