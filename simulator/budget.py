@@ -11,7 +11,9 @@ UNCAPPED: Final = -1
 
 
 class Budget(NamedTuple):
-    """What is left: of the total, and of each kind in the order of KINDS (UNCAPPED where only the total counts)."""
+    """What is left: of the total, and of each kind in the order of KINDS (UNCAPPED where only the total
+    counts).
+    """
 
     total: int
     kinds: tuple[int, ...]

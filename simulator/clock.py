@@ -1,4 +1,6 @@
-"""Virtual time. It stands still inside a transition, grows by one tick between two, and jumps only to a timer."""
+"""Virtual time. It stands still inside a transition, grows by one tick between two, and jumps only to a
+timer.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What can happen, as frozen data: events of the trace, messages between processes, effects of handlers.
 
 Names are relative while a run goes on: an attempt is `current` or `older`, an entry of the session log is the
-`prompt` or the `answer` of the current attempt. A `Mark` stands for such a name; `trace` puts the absolute one
-in its place when a path is printed. So equal situations are equal values, whatever came before them.
+`prompt` or the `answer` of the current attempt. A `Mark` stands for such a name; `trace` puts the absolute
+one in its place when a path is printed. So equal situations are equal values, whatever came before them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Record:
     fields: Payload
 
 
-Value: TypeAlias = Union[str, int, bool, None, Json, Mark, Record, "tuple[Value, ...]"]
+Value: TypeAlias = Union[str, int, bool, Json, Mark, Record, "tuple[Value, ...]", None]
 Payload: TypeAlias = tuple[tuple[str, Value], ...]
 
 ATTEMPT: Final = Mark("attempt")
@@ -85,9 +85,9 @@ class Event:
 class Row:
     """One entry of the session log.
 
-    `kind` is `session`, `step` (a prompt of the engine), `user`, `queued` (an accepted follow-up), `assistant` or
-    `tool`. `prompt` tells step prompts apart: `step`, `reminder`, `resume`. `stop` is an assistant row's stop
-    reason, `open` the number of its tool calls that have no result yet.
+    `kind` is `session`, `step` (a prompt of the engine), `user`, `queued` (an accepted follow-up),
+    `assistant` or `tool`. `prompt` tells step prompts apart: `step`, `reminder`, `resume`. `stop` is an
+    assistant row's stop reason, `calls` the tools that it calls.
     """
 
     kind: str
@@ -98,7 +98,7 @@ class Row:
     prompt: str | None = None
     max_chars: int | None = None
     stop: str | None = None
-    open: int = 0
+    calls: tuple[str, ...] = ()
     consumes: bool = False
 
 
@@ -137,8 +137,8 @@ class Prompt:
 class Reply:
     """Engine to loop: the result of a call of the workflow tool.
 
-    `verdict` is `accepted` (the step is complete), `noted` (progress) or `refused`; `copy` names a call that was
-    repeated.
+    `verdict` is `accepted` (the step is complete), `noted` (progress) or `refused`; `copy` names a call that
+    was repeated.
     """
 
     verdict: str
@@ -194,7 +194,8 @@ class Published:
 class Heard:
     """Loop to engine: a message of a turn ended; `point` is `message_end` or `turn_end`.
 
-    `text` joins the visible parts with newlines; `own` tells the step's turn from a follow-up's in the same run.
+    `text` joins the visible parts with newlines; `own` tells the step's turn from a follow-up's in the same
+    run.
     """
 
     step: StepRef

@@ -1,7 +1,8 @@
 """Bugs that real systems had, each as a switch that puts it back: one guarded line in engine or recovery.
 
-Whoever judges never reads a switch: invariants, world and search know nothing of this table. Each fault has a small
-world of its own in which the explorer finds it, and which the sound engine passes within the same bounds.
+Whoever judges never reads a switch: invariants, world and search know nothing of this table. Each fault has a
+small world of its own in which the explorer finds it, and which the sound engine passes within the same
+bounds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What must hold in every run, as a watcher beside it: it sees what was received, written and shown, nothing else.
+"""What must hold in every run, as a watcher beside it: it sees what was received, written and shown, nothing
+else.
 
-The watcher keeps its own account of the run and of the rows below the current prompt, from the snapshot and the
-events alone; it shares no code with the engine, so that a slip of the engine cannot blind it. Its state is small and
-relative, and what a crash makes unknowable it forgets.
+The watcher keeps its own account of the run and of the rows below the current prompt, from the snapshot and
+the events alone; it shares no code with the engine, so that a slip of the engine cannot blind it. Its state
+is small and relative, and what a crash makes unknowable it forgets.
 """
 
 from __future__ import annotations
@@ -270,11 +271,17 @@ def _row(account: _Account, row: Row) -> None:
         account.set(below=True, live=True, of_step=True)
     elif row.kind == "user":
         account.set(below=False, of_step=watch.of_step and watch.live)
-    elif row.kind == "assistant" and watch.below and watch.node in account.facts.assistants:
-        if row.stop in RESPONSE_STOPS and not row.open:
-            count = watch.responses + 1
-            account.check(RESPONSES, count == 1, f"{watch.node} answers a second time in one attempt")
-            account.set(responses=min(count, 2), text=row.text)
+    elif row.kind == "assistant" and row.stop in RESPONSE_STOPS and not row.calls:
+        _response(account, row)
+
+
+def _response(account: _Account, row: Row) -> None:
+    """A finished answer that a person can see."""
+    watch = account.watch
+    if watch.below and watch.node in account.facts.assistants:
+        count = watch.responses + 1
+        account.check(RESPONSES, count == 1, f"{watch.node} answers a second time in one attempt")
+        account.set(responses=min(count, 2), text=row.text)
 
 
 # --- events of the run --------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What can happen next, in words of values: the quiet moves in their fixed order, then every fault.
 
-The host drains its own queue before anything from outside reaches it, so a move of a person, of the provider or of
-the clock is listed only while the queue is empty. What may be late stays late as long as it likes.
+The host drains its own queue before anything from outside reaches it, so a move of a person, of the provider
+or of the clock is listed only while the queue is empty. What may be late stays late as long as it likes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class Draft(NamedTuple):
 
 
 class Drafts(NamedTuple):
-    """Every move but those of late messages, which stand between the two: `first` is quiet, `rest` begins with it."""
+    """Every move but those of late messages, which stand between the two: `first` is quiet, `rest` begins
+    with it.
+    """
 
     first: tuple[Draft, ...]
     rest: tuple[Draft, ...]
@@ -78,7 +80,9 @@ class Host(NamedTuple):
 
 
 def moves(host: Host, links: Links, menu: Menu | None, *, late: bool) -> Drafts:
-    """Every move. `menu` is what the provider may do, where it is asked; `late` whether a late message can come."""
+    """Every move. `menu` is what the provider may do, where it is asked; `late` whether a late message can
+    come.
+    """
     if links.inbox:
         return Drafts(_queue(links), ())
     first = (*_steps(host, links), *_stream(links), *_behaviours(links, menu, good=True))

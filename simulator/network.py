@@ -1,7 +1,7 @@
 """The links: the stream from the provider, the host's own queue, and messages that come a second time, late.
 
-Everything is a frozen tuple and every function pure. A piece of a stream carries a gap instead of a number, a late
-message the age of its attempt, so equal links are equal values.
+Everything is a frozen tuple and every function pure. A piece of a stream carries a gap instead of a number, a
+late message the age of its attempt, so equal links are equal values.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ NOT_COUNTED: Final = -1
 class Provider(NamedTuple):
     """The provider's side of a call: `asked` waits for a behaviour; `turn` is the next one to send.
 
-    `sent` counts the messages of one visit (`of`) for a provider that follows a script; NOT_COUNTED for all others,
-    whose behaviour does not depend on it. The script outlives every crash of the host.
+    `sent` counts the messages of one visit (`of`) for a provider that follows a script; NOT_COUNTED for all
+    others, whose behaviour does not depend on it. The script outlives every crash of the host.
     """
 
     asked: bool = False

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from pydantic import JsonValue
 
 from windtunnel.compiler.pipeline import compile_workflow
-from windtunnel.compiler.reader import Refused
+from windtunnel.compiler.reader import MemoryReader
 from windtunnel.compiler.snapshot import Snapshot
-from windtunnel.dsl.source import Source
 from windtunnel.simulator.budget import budget
 from windtunnel.simulator.choices import Choices, Recorded, Seeded
 from windtunnel.simulator.faults import BY_ID, Fault, UnknownFault, fault
@@ -35,14 +35,17 @@ __all__ = [
     "simulate",
 ]
 
-FAULT_REFERENCE = "fault:"
+FAULT_REFERENCE: Final = "fault:"
 """How a token names the small world of a seeded fault."""
 
-SEEDED_FAULTS = 2
+SEEDED_FAULTS: Final = 2
 """Faults that a run drawn from a seed may meet."""
 
-VISITS = 1_000_000
-"""Where a single run's counts of visits saturate; a search needs only the first ones apart."""
+VISITS: Final = 1_000_000
+"""Where the counts of visits saturate in a run, and wherever a script may ask for one."""
+
+SEARCHED_VISITS: Final = 2
+"""Where they saturate in a search: the first visit and a later one are told apart."""
 
 
 def simulate(
@@ -53,7 +56,8 @@ def simulate(
     choices: Sequence[int] | Choices | None = None,
     provider: Provider | None = None,
 ) -> Run:
-    """Run a workflow once. Without `seed` and `choices` nothing goes wrong and the first good behaviour is taken.
+    """Run a workflow once. Without `seed` and `choices` nothing goes wrong and the first good behaviour is
+    taken.
 
     `choices` are whole numbers, or something that answers questions; a `seed` draws behaviour and up to
     SEEDED_FAULTS faults. Raises InputRefused and NotSimulated.
@@ -85,8 +89,9 @@ def explore(
 ) -> Exploration:
     """Every schedule with up to `faults` faults, of each kind at most as many as its cap.
 
-    `exact` keeps whole states. With `fault` a seeded bug is switched on; without a snapshot its own small world is explored. `reference` is the
-    name that tokens give the workflow. Raises InputRefused, NotSimulated and UnknownFault.
+    `exact` keeps whole states. With `fault` a seeded bug is switched on; without a snapshot its own small
+    world is explored. `reference` is the name that tokens give the workflow. Raises InputRefused,
+    NotSimulated and UnknownFault.
     """
     caps = {"crash": crashes, "duplicate": duplicates, "provider": provider_faults}
     setup = _setup(snapshot, input, fault, reference, provider)
@@ -122,26 +127,9 @@ def replay(token: str, load: Callable[[str], Snapshot]) -> Run:
 
 def world_of(fault: Fault) -> Snapshot:
     """The small world of a seeded fault."""
-    compiled = compile_workflow(_Shipped(fault), fault.world)
+    compiled = compile_workflow(MemoryReader({fault.world: fault.source}), fault.world)
     assert compiled.snapshot is not None, f"the world of {fault.id} compiles"
     return compiled.snapshot
-
-
-class _Shipped:
-    """Reads the one file of a fault's world."""
-
-    def __init__(self, fault: Fault) -> None:
-        self._fault = fault
-
-    def read(self, name: str) -> Source | Refused:
-        """The world's source; a small world imports nothing."""
-        if name != self._fault.world:
-            return Refused("WT0103", f"`{name}` is not part of this world")
-        return Source(name, self._fault.source)
-
-    def candidates(self, workflow: str) -> tuple[str, ...]:
-        """A small world finds nothing by name."""
-        return ()
 
 
 def _setup(
@@ -157,4 +145,5 @@ def _setup(
             raise UnknownFault("Name a workflow, or a seeded fault whose own small world is explored.")
         snapshot, reference = world_of(seeded), FAULT_REFERENCE + seeded.id
     id = None if seeded is None else seeded.id
-    return Setup(snapshot, input, fault=id, reference=reference, provider=provider)
+    cap = SEARCHED_VISITS if provider is None else VISITS
+    return Setup(snapshot, input, fault=id, reference=reference, provider=provider, visit_cap=cap)

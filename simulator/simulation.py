@@ -155,7 +155,7 @@ def simulate_world(world: World, start: State, choices: Choices) -> Run:
         teller.take(options[choice])
         if teller.violations:
             break
-    return _finish(teller, taken)
+    return finish(teller, taken)
 
 
 def _at_rest(options: list[Option], choices: Choices) -> bool:
@@ -164,7 +164,8 @@ def _at_rest(options: list[Option], choices: Choices) -> bool:
     return not quiet and not (isinstance(choices, Recorded) and not choices.used_up)
 
 
-def _finish(teller: Teller, taken: list[int]) -> Run:
+def finish(teller: Teller, taken: list[int]) -> Run:
+    """The run that was told, over; trailing zeros of its choices say nothing and are left out."""
     world, state = teller.world, teller.state
     if not teller.violations and not world.waits_for_value(state):
         end = stuck(world.watches.values[state[WATCH]])

@@ -1,8 +1,8 @@
 """The trace of one run: relative events written down with absolute names, numbers and times.
 
-A `Writer` follows one path through the world. It mints every id from counters (run, attempts, entries), numbers the
-lines from 1 without a gap, and remembers for each message what caused it. One line is one canonical JSON object:
-`seq at process scope type runId nodeId? attemptId? payload causes`.
+A `Writer` follows one path through the world. It mints every id from counters (run, attempts, entries),
+numbers the lines from 1 without a gap, and remembers for each message what caused it. One line is one
+canonical JSON object: `seq at process scope type runId nodeId? attemptId? payload causes`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,9 @@ class Writer:
             self._below = False
         elif row.kind == "assistant":
             entry["stop"] = row.stop
-            if self._below and row.stop in COMPLETE and not row.open:
+            if row.calls:
+                entry["calls"] = list(row.calls)
+            if self._below and row.stop in COMPLETE and not row.calls:
                 self._answer = id
         if row.text or row.kind == "assistant":
             entry["text"] = self._named(row.text)

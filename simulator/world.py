@@ -1,10 +1,11 @@
 """Everything wired together: a state is a flat tuple of small numbers, a transition is one handler call.
 
-The host is one process with two handlers, loop and engine, and a queue between them that it drains before it looks at
-anything from outside, as a single-threaded host does. Handlers are memoised on (state, view, message); they see the
-store and the session log only through views. `options` lists what can happen next, the quiet one first: the host's
-queue, the loop, the engine, the stream, the provider's good behaviours, late messages, a release, the timer; then
-everything that costs a fault. A crash comes after each durable effect of an option and inside each append.
+The host is one process with two handlers, loop and engine, and a queue between them that it drains before it
+looks at anything from outside, as a single-threaded host does. Handlers are memoised on (state, view,
+message); they see the store and the session log only through views. `options` lists what can happen next, the
+quiet one first: the host's queue, the loop, the engine, the stream, the provider's good behaviours, late
+messages, a release, the timer; then everything that costs a fault. A crash comes after each durable effect of
+an option and inside each append.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ from windtunnel.simulator.run.state import OVER, Run, Scope, question
 from windtunnel.simulator.store.memory import commit, created
 
 State = tuple[int, ...]
-"""(loop, engine, inbox, wire, provider, late, timer, log, store, budget, watch), each a number of its pool."""
+"""(loop, engine, inbox, wire, provider, late, timer, log, store, budget, watch), each a number of its pool.
+"""
 
 LOOP, ENGINE, INBOX, WIRE, PROVIDER, LATE, TIMER, LOG, STORE, BUDGET, WATCH = range(11)
 
@@ -526,7 +528,9 @@ class World:
         return found
 
     def _engine_view(self, local: int, message: int, state: State) -> int:
-        """The narrowest view for a message: only a step by itself reads the whole run, only recovery the branch."""
+        """The narrowest view for a message: only a step by itself reads the whole run, only recovery the
+        branch.
+        """
         if message != self._step:
             return self._narrow_view(state[STORE])
         branch = state[LOG] if self.engines.values[local].phase == "recover" else -1

@@ -1,8 +1,8 @@
 """The session log as handlers can see it: a fold of its entries, never the entries themselves.
 
-What is kept is what some handler can still read: whether the prompt of the current attempt stands on the current
-branch, its answer so far, the answers of older visits, the queue, tool calls without a result, a torn last line.
-Everything else about the past is forgotten, so that equal futures have equal states.
+What is kept is what some handler can still read: whether the prompt of the current attempt stands on the
+current branch, its answer so far, the answers of older visits, the queue, tool calls without a result, a torn
+last line. Everything else about the past is forgotten, so that equal futures have equal states.
 
 An answer belongs to an attempt when it stands below the attempt's last prompt entry with no user row between.
 """
@@ -70,11 +70,11 @@ def append(log: Log, row: Row) -> Log:
         assert row.attempt == CURRENT, "prompts are sent for the current attempt only"
         return log._replace(node=row.node, prompted=True, below=True, answer=None)
     if row.kind == "assistant":
-        log = log._replace(open=row.open)
+        log = log._replace(open=len(row.calls))
         if not log.below:
             return log
         assert row.stop is not None, "an assistant row carries its stop reason"
-        finished = row.stop in COMPLETE and not row.open
+        finished = row.stop in COMPLETE and not row.calls
         return log._replace(answer=Answer(row.text, row.stop) if finished else None)
     if row.kind == "tool":
         return log._replace(open=max(0, log.open - 1))

@@ -1,10 +1,11 @@
 """The agent loop: one conversation with a model, as a pure handler.
 
-It sends prompts when it is idle, shows what the model streams, runs tools, drains follow-ups when it would otherwise
-stop, and settles once. The engine hears of each message and of the end; it never touches the loop's state.
+It sends prompts when it is idle, shows what the model streams, runs tools, drains follow-ups when it would
+otherwise stop, and settles once. The engine hears of each message and of the end; it never touches the loop's
+state.
 
-A deviation of the model never surprises the loop: stream items that repeat are dropped, replies to a call that was
-answered are dropped, and what follows an accepted submission is neither shown nor kept.
+A deviation of the model never surprises the loop: stream items that repeat are dropped, replies to a call
+that was answered are dropped, and what follows an accepted submission is neither shown nor kept.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ CLOSED: Final = "The call was not finished."
 class Loop(NamedTuple):
     """Volatile state. `phase` is `down`, `idle`, `asked`, `streaming`, `tools` or `stopping`.
 
-    `own` tells the step's turn from the turn of a follow-up in the same run; `calls` wait for the one in front;
-    `muted` since a submission was accepted; `frozen` is why the step's own part ended, once follow-ups run; `held` keeps the queue after an error or an abort.
+    `own` tells the step's turn from the turn of a follow-up in the same run; `calls` wait for the one in
+    front; `muted` since a submission was accepted; `frozen` is why the step's own part ended, once follow-ups
+    run; `held` keeps the queue after an error or an abort.
     """
 
     phase: str = "down"
@@ -190,7 +192,8 @@ def _message(local: Loop, turn: Turn) -> Result:
     local = local._replace(shown=None, calls=calls)
     actions: list[Action] = []
     if not local.muted:
-        actions.append(Append((Row("assistant", text, stop=stop, open=len(calls)),)))
+        tools = tuple(_tool(call) for call in calls)
+        actions.append(Append((Row("assistant", text, stop=stop, calls=tools),)))
         actions.append(_event("message_end", local, role="assistant", stop=stop, text=text))
         actions += _heard(local, "message_end", text, turn)
     if turn.stop is Stop.ERROR and turn.retryable:
@@ -201,6 +204,10 @@ def _message(local: Loop, turn: Turn) -> Result:
     actions.append(_event("turn_end", local))
     actions += _heard(local, "turn_end", text, turn)
     return local._replace(phase="stopping", why=stop), tuple(actions)
+
+
+def _tool(call: Act) -> str:
+    return call.tool if isinstance(call, Call) else "workflow"
 
 
 def _heard(local: Loop, point: str, text: str, turn: Turn) -> list[Action]:
@@ -255,7 +262,7 @@ def _step(local: Loop, log: Conversation) -> Result:
         return _load(log)
     if local.phase == "stopping":
         return _stop(local, log)
-    assert local.phase == "idle" and local.waiting is not None, "an idle loop goes on with a waiting prompt"
+    assert local.waiting is not None, "an idle loop goes on with a waiting prompt"
     return _start(local, log, local.waiting)
 
 

@@ -1,8 +1,9 @@
 """The workflow engine of one host, as a pure handler.
 
-It commits before it moves on, twice a node: first how the node ended, then where the run goes. What it knows beyond
-the store is volatile and small: which prompt is out, how often it reminded, the answer it heard. Everything that names
-an attempt is checked against the one in flight; what is late, stale or repeated changes nothing.
+It commits before it moves on, twice a node: first how the node ended, then where the run goes. What it knows
+beyond the store is volatile and small: which prompt is out, how often it reminded, the answer it heard.
+Everything that names an attempt is checked against the one in flight; what is late, stale or repeated changes
+nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from windtunnel.simulator.events import (
     ATTEMPT,
     CURRENT,
     ELAPSED,
+    REPLAYED,
     Abort,
     Action,
     Arm,
@@ -31,7 +33,6 @@ from windtunnel.simulator.events import (
     Prompt,
     Published,
     Question,
-    REPLAYED,
     Release,
     Reply,
     Settled,
@@ -52,9 +53,10 @@ from windtunnel.simulator.run.state import OVER, Position, Run, Scope, visit
 class Engine(NamedTuple):
     """Volatile state. `phase` is one of
 
-    `down`, `recover` (booted, the session not yet read), `ready` (goes on by itself), `sending` (a prompt is with the
-    loop), `pending` (it was delivered), `accepted` (a submission was), `ending` (a node failed, its turn is being
-    aborted), `held` (paused), `over`. `cold` says that the step in flight was interrupted by a crash.
+    `down`, `recover` (booted, the session not yet read), `ready` (goes on by itself), `sending` (a prompt is
+    with the loop), `pending` (it was delivered), `accepted` (a submission was), `ending` (a node failed, its
+    turn is being aborted), `held` (paused), `over`. `cold` says that the step in flight was interrupted by a
+    crash.
     """
 
     phase: str = "down"
@@ -65,7 +67,9 @@ class Engine(NamedTuple):
 
 
 class View(NamedTuple):
-    """What one message lets the engine read: the position, the expressions' values, and for recovery the branch."""
+    """What one message lets the engine read: the position, the expressions' values, and for recovery the
+    branch.
+    """
 
     position: Position
     run: Run

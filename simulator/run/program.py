@@ -106,8 +106,8 @@ class Mount:
 class Program:
     """The snapshot, compiled.
 
-    `switches` are the seeded faults that are on; only engine and recovery look at them. `visit_cap` saturates the
-    counts of visits. Raises NotSimulated for node kinds that cannot run yet.
+    `switches` are the seeded faults that are on; only engine and recovery look at them. `visit_cap` saturates
+    the counts of visits. Raises NotSimulated for node kinds that cannot run yet.
     """
 
     def __init__(

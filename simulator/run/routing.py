@@ -1,7 +1,7 @@
 """Where a run goes next: the events of one routing transaction, computed from the state alone.
 
-One call follows arrows through mounts until a node starts or the run ends, and folds each event as it goes, so that
-every expression reads the state it would find.
+One call follows arrows through mounts until a node starts or the run ends, and folds each event as it goes,
+so that every expression reads the state it would find.
 """
 
 from __future__ import annotations

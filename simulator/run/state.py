@@ -1,7 +1,7 @@
 """The state of a run as the fold of its run events: `fold(fold(NEW, e1), e2) …`, nothing else writes it.
 
-The state keeps what the engine can still read and drops the rest at every step (`Program.live`): outputs that no
-later node reads, inputs of mounts that are left, counters of invocations that are over. Counters saturate.
+The state keeps what the engine can still read and drops the rest at every step (`Program.live`): outputs that
+no later node reads, inputs of mounts that are left, counters of invocations that are over. Counters saturate.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Position(NamedTuple):
 class Run(NamedTuple):
     """The fold. Values are canonical JSON texts; `exits` holds `[exit, output]` by mount.
 
-    `done` is the order of finished nodes, kept only where `latest` is read; `error` is that of the ended node.
+    `done` is the order of finished nodes, kept only where `latest` is read; `error` is that of the ended
+    node.
     """
 
     position: Position = Position()
@@ -100,7 +101,8 @@ def _started(program: Program, run: Run, event: Event) -> Run:
 
 def _finished(program: Program, run: Run, event: Event) -> Run:
     output = event.get("output")
-    assert isinstance(output, Json) and event.node is not None, "a finish carries the output of its node"
+    assert isinstance(output, Json), "a finish carries an output"
+    assert event.node is not None, "a finish names its node"
     run = run._replace(outputs=_put(run.outputs, event.node, output.text))
     return _ended(program, run, event, "ok", "")
 
@@ -349,7 +351,8 @@ def question(program: Program, run: Run) -> Run:
     if not isinstance(node, Agent):
         return Run()
     read = read_by(run, node.reads)
-    visits = {**dict(read.visits), **{name: count for node, count in run.visits if node == name}}
+    visits = dict(read.visits)
+    visits.setdefault(name, visit(run, name))
     return read._replace(visits=tuple(sorted(visits.items())))
 
 

@@ -1,8 +1,8 @@
 """Where a crash can fall on the crash-free paths, and what becomes of the run after each.
 
-Points: before and after every durable write, between any two emitted events, and inside every append of more than
-one entry. The paths are as few as take every arrow and exit that good behaviour can take. Each point is fired and the
-run goes on quietly to an end. The labels name the places where such systems were seen to break.
+Points: before and after every durable write, between any two emitted events, and inside every append of more
+than one entry. The paths are as few as take every arrow and exit that good behaviour can take. Each point is
+fired and the run goes on quietly to an end. The labels name the places where such systems were seen to break.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class Step(NamedTuple):
 
 
 class Point(NamedTuple):
-    """One place for a crash: the node in flight, the place in words, how far the step is, and where it stands."""
+    """One place for a crash: the node in flight, the place in words, how far the step is, and where it
+    stands.
+    """
 
     node: str
     place: str
@@ -151,7 +153,9 @@ class Atom(NamedTuple):
 
 
 def points(world: World, path: list[Step]) -> list[Point]:
-    """Every point of one path, in order: writes twice, gaps between emitted events, appends of several entries."""
+    """Every point of one path, in order: writes twice, gaps between emitted events, appends of several
+    entries.
+    """
     atoms = list(_atoms(world, path))
     emitted = sum(isinstance(atom.action, Emit) for atom in atoms)
     found: list[Point] = []

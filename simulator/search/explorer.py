@@ -1,10 +1,10 @@
 """Breadth first through every schedule within a budget, so that the first counterexample is a shortest one.
 
-States are remembered by a 64-bit fingerprint of their numbers; whole states live only on the frontier, the way back
-is a parent and a choice. Two states fall together by chance with a probability below n²/2⁶⁵.
+States are remembered by a 64-bit fingerprint of their numbers; whole states live only on the frontier, the
+way back is a parent and a choice. Two states fall together by chance with a probability below n²/2⁶⁵.
 
-Beside what the watcher notices, three things end badly: a state in which nothing goes on by itself although the run
-has not ended, a circle of quiet moves that never ends, and a state whose quiet way leads into either.
+Beside what the watcher notices, three things end badly: a state in which nothing goes on by itself although
+the run has not ended, a circle of quiet moves that never ends, and a state whose quiet way leads into either.
 """
 
 from __future__ import annotations
@@ -162,6 +162,7 @@ def _note_end(result: Search, broken: set[str], world: World, number: int, state
 
 def _find_circles(result: Search) -> None:
     """Quiet moves must lead to an end from everywhere; what goes in circles for ever is stuck as well."""
+    known = any(violation.invariant == STUCK for violation, _, _ in result.found)
     fate = bytearray(result.states)  # 0 unknown, 1 on the way being walked, 2 known to end
     for start in range(result.states):
         walked = []
@@ -170,9 +171,9 @@ def _find_circles(result: Search) -> None:
             fate[at] = 1
             walked.append(at)
             at = result.quiet[at]
-        if at != NOWHERE and fate[at] == 1 and result.complete:
-            if not any(violation.invariant == STUCK for violation, _, _ in result.found):
-                message = "the run goes in circles for ever though nothing goes wrong any more"
-                result.found.append((Violation(STUCK, message), at, -1))
+        if at != NOWHERE and fate[at] == 1 and result.complete and not known:
+            known = True
+            message = "the run goes in circles for ever though nothing goes wrong any more"
+            result.found.append((Violation(STUCK, message), at, -1))
         for number in walked:
             fate[number] = 2

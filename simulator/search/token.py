@@ -31,7 +31,9 @@ class TokenError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is replayed. `workflow` is the reference under which it was read, `fault` a seeded fault that was on."""
+    """What is replayed. `workflow` is the reference under which it was read, `fault` a seeded fault that was
+    on.
+    """
 
     workflow: str
     digest: str
