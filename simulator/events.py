@@ -258,7 +258,9 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Entries handed to the session log in one write; a crash inside may leave the first few and a torn line."""
+    """Entries handed to the session log in one write; a crash inside may leave the first few and a torn
+    line.
+    """
 
     rows: tuple[Row, ...]
 

@@ -190,7 +190,9 @@ class World:
     # --- what can happen ------------------------------------------------------------------------------------
 
     def options(self, state: State) -> list[Option]:
-        """Every way on, the quiet ones first; empty when nothing happens by itself and nothing may go wrong."""
+        """Every way on, the quiet ones first; empty when nothing happens by itself and nothing may go
+        wrong.
+        """
         found: list[Option] = []
         crashes: list[Option] = []
         budget = state[BUDGET]
@@ -295,7 +297,9 @@ class World:
         return found
 
     def waits_for_value(self, state: State) -> bool:
-        """Whether the provider is asked and nothing good could be made for it: a gap of ours, not of the run."""
+        """Whether the provider is asked and nothing good could be made for it: a gap of ours, not of the
+        run.
+        """
         call = self.calls.values[state[PROVIDER]]
         return call.asked and not self._menu(call, state).quiet
 

@@ -45,7 +45,9 @@ class NotSimulated(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent node. `type` is None for an assistant agent; `max_chars` and `timeout` read the environment."""
+    """An agent node. `type` is None for an assistant agent; `max_chars` and `timeout` read the
+    environment.
+    """
 
     id: str
     prompt: Compiled

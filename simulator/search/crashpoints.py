@@ -198,7 +198,9 @@ _STAGES: Final = {
 
 
 def _stage_of_event(event: Event, stage: str) -> str:
-    """How far the step is after an event of its conversation; what is committed stays so until it is routed."""
+    """How far the step is after an event of its conversation; what is committed stays so until it is
+    routed.
+    """
     if stage == PERSISTED:
         return stage
     return _STAGES.get((event.type, event.get("role")), stage)  # type: ignore[arg-type]

@@ -1,4 +1,6 @@
-"""Explorations, rounds of crash points and replays of a workflow: everything wired, results as frozen data."""
+"""Explorations, rounds of crash points and replays of a workflow: everything wired, results as frozen
+data.
+"""
 
 from __future__ import annotations
 

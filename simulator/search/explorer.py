@@ -50,7 +50,9 @@ class Search:
 
     @property
     def collision_bound(self) -> float:
-        """An upper bound of the chance that two states fell together: n²/2⁶⁵; 0 where whole states are kept."""
+        """An upper bound of the chance that two states fell together: n²/2⁶⁵; 0 where whole states are
+        kept.
+        """
         return 0.0 if self.exact else self.states**2 / 2**65
 
     @property
@@ -72,7 +74,9 @@ class Search:
         return tuple(reversed(taken))
 
     def ways(self, violation: tuple[Violation, int, int]) -> tuple[int, ...]:
-        """The choices of a violation: to its state, and the one that broke it (none where staying breaks it)."""
+        """The choices of a violation: to its state, and the one that broke it (none where staying breaks
+        it).
+        """
         _, number, choice = violation
         path = self.path(number)
         return path if choice < 0 else (*path, choice)

@@ -83,7 +83,9 @@ def test_r3_max_steps() -> None:
 
 
 def test_r5_and_r6_a_failure_is_routed_or_ends_the_run() -> None:
-    """A failed node has no output; its route sees the outcome, and without one the run fails with its error."""
+    """A failed node has no output; its route sees the outcome, and without one the run fails with its
+    error.
+    """
     silent = [SILENCE] * 3
     routed = run(DECIDE, pick=silent)
     assert (routed.status, routed.exit) == ("completed", "gone")
@@ -169,7 +171,9 @@ def test_r17_a_wrong_step_is_told_which_one_waits() -> None:
 
 
 def test_r18_a_stale_attempt_is_refused() -> None:
-    """B288: a submission for an attempt that is over changes nothing; the current one can still be accepted."""
+    """B288: a submission for an attempt that is over changes nothing; the current one can still be
+    accepted.
+    """
     stale = uses(Submit('{"n":1}', Addressed.STALE_ATTEMPT))
     done = run(DECIDE, pick=[stale, submits({"n": 2}), SILENCE])
     assert done.output == {"n": 2}
