@@ -303,7 +303,7 @@ def test_comprehensions_bind_inside_only() -> None:
 
 
 def test_only_the_needed_side_is_evaluated() -> None:
-    never = ["node", "never"]
+    never: list[Any] = ["node", "never"]
 
     class Strict(World):
         def node(self, node: str) -> JsonValue:
@@ -464,7 +464,8 @@ def test_a_long_chain_costs_no_depth() -> None:
 
 
 def test_validators_report_every_broken_requirement() -> None:
-    output = ["var", "output"]
+    output: Any = ["var", "output"]
+    node_a: Any = ["node", "a"]
     steps = (
         LetStep(let="n", value=["call", "len", ["field", output, "items", False]]),
         RequireStep(require=["op", ">", ["var", "n"], const(0)], message=const("give items")),
@@ -473,7 +474,7 @@ def test_validators_report_every_broken_requirement() -> None:
             when=["op", "==", ["field", output, "short", False], const(True)],
             message=["text", const("at most 2, not "), ["var", "n"]],
         ),
-        RequireStep(require=["op", "!=", ["node", "a"], output], message=const("say something new")),
+        RequireStep(require=["op", "!=", node_a, output], message=const("say something new")),
     )
     check = compile_validator(steps)
     assert check(World(), {"items": [1, 2, 3]}) == ()
