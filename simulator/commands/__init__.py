@@ -3,6 +3,8 @@
 Reading order; each file imports only files above it:
 
 console      exit codes, messages and output that is whole or absent
+options      options that several commands share
+progress     the bar while a search goes on
 naming       where a file lies and how its name looks from here
 loading      files to snapshots, with what is wrong told on the way
 input        the input of a run

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from windtunnel.dsl import Severity, concise, render
-from windtunnel.simulator.commands.console import FINDINGS, leave, say, show
-from windtunnel.simulator.commands.loading import check_files, outside_option
-from windtunnel.simulator.report.findings import findings_json, tally
+from windtunnel.simulator.commands.options import outside_option
 
 
 @click.command(name="check", epilog="Example: windtunnel check flows/*.flow --format concise")
@@ -29,6 +24,13 @@ def command(files: tuple[str, ...], form: str, allow_outside: bool) -> None:
     Ends with 0 when there is nothing to mend, with 1 when there are errors or warnings. Hints alone are
     no reason to fail.
     """
+    import json
+
+    from windtunnel.dsl import Severity, concise, render
+    from windtunnel.simulator.commands.console import FINDINGS, leave, say, show
+    from windtunnel.simulator.commands.loading import check_files
+    from windtunnel.simulator.report.findings import findings_json, tally
+
     checked = check_files(files, allow_outside)
     if form == "json":
         show(

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from windtunnel.simulator.commands.console import FINDINGS, leave, show
-from windtunnel.simulator.commands.input import input_option, run_input
-from windtunnel.simulator.commands.loading import load_snapshot, outside_option
-from windtunnel.simulator.commands.refusing import refusals
-from windtunnel.simulator.operations import crashpoints
-from windtunnel.simulator.report.summary import crash_points
+from windtunnel.simulator.commands.options import input_option, outside_option
 
 
 @click.command(name="crashpoints", epilog="Example: windtunnel crashpoints builtin:autoplan")
@@ -25,6 +18,15 @@ def command(file: str, given: str | None, as_json: bool, allow_outside: bool) ->
     A point lies before and after every commit, between any two events, and inside every append of several
     parts. Ends with 1 when a point is not survived.
     """
+    import json
+
+    from windtunnel.simulator.commands.console import FINDINGS, leave, show
+    from windtunnel.simulator.commands.input import run_input
+    from windtunnel.simulator.commands.loading import load_snapshot
+    from windtunnel.simulator.commands.refusing import refusals
+    from windtunnel.simulator.operations import crashpoints
+    from windtunnel.simulator.report.summary import crash_points
+
     snapshot = load_snapshot(file, allow_outside)
     with refusals():
         found = crashpoints(snapshot, input=run_input(snapshot, given), reference=file)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import time  # noqa: TID251
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from windtunnel.simulator.commands.console import FINDINGS, is_terminal, leave, show
-from windtunnel.simulator.commands.input import input_option, run_input
-from windtunnel.simulator.commands.loading import load_snapshot, outside_option
-from windtunnel.simulator.commands.refusing import refusals
-from windtunnel.simulator.commands.telling import tell_story
-from windtunnel.simulator.operations import Exploration, explore, replay
-from windtunnel.simulator.report.summary import exploration as summary
-from windtunnel.simulator.search.exploration import Progress
+from windtunnel.simulator.commands.options import input_option, outside_option
+
+if TYPE_CHECKING:
+    from windtunnel.simulator.operations import Exploration
 
 _COUNT = click.IntRange(min=0, max=1_000)
 
@@ -58,10 +49,23 @@ def command(
     """
     if file is None and fault is None:
         raise click.UsageError("name a FILE to explore, or a --fault whose own small world is explored")
+    if file is None and given is not None:
+        raise click.UsageError("an --input needs the FILE that it is for")
+    import json
+    import time  # noqa: TID251
+    from dataclasses import replace
+
+    from windtunnel.simulator.commands.console import FINDINGS, leave, show
+    from windtunnel.simulator.commands.input import run_input
+    from windtunnel.simulator.commands.loading import load_snapshot
+    from windtunnel.simulator.commands.progress import progress_bar
+    from windtunnel.simulator.commands.refusing import refusals
+    from windtunnel.simulator.operations import explore
+
     snapshot = None if file is None else load_snapshot(file, allow_outside)
     run = None if snapshot is None else run_input(snapshot, given)
     began = time.monotonic()
-    with refusals(), _progress(faults) as progress:
+    with refusals(), progress_bar(faults) as progress:
         found = explore(
             snapshot,
             input=run,
@@ -84,49 +88,15 @@ def command(
 
 
 def _tell(found: Exploration, allow_outside: bool) -> None:
-    show(summary(found.to_json()))
+    """The summary, and the story of the first violation."""
+    from windtunnel.simulator.commands.console import show
+    from windtunnel.simulator.commands.loading import load_snapshot
+    from windtunnel.simulator.commands.telling import tell_story
+    from windtunnel.simulator.operations import replay
+    from windtunnel.simulator.report.summary import exploration
+
+    show(exploration(found.to_json()))
     if found.violations:
-        show(f"\nHow it comes to “{found.violations[0].invariant}”:\n\n")
-        tell_story(replay(found.violations[0].token, lambda file: load_snapshot(file, allow_outside)))
-
-
-def _progress(faults: int) -> AbstractContextManager[Progress | None]:
-    """A bar on a terminal, nothing elsewhere."""
-    return _Bar(faults) if is_terminal() else nullcontext()
-
-
-class _Bar(AbstractContextManager[Progress]):
-    """States known and looked at, with the speed; the end comes into sight only as the frontier shrinks."""
-
-    def __init__(self, faults: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[states]:>12,} states  {task.fields[speed]:>9,.0f} states/s"),
-            TimeElapsedColumn(),
-        )
-        self._faults = faults
-        self._began = time.monotonic()
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("starting", total=None, states=0, speed=0.0)
-
-    def __enter__(self) -> Callable[[int, int, int, int], None]:
-        self._bar.start()
-        return self._show
-
-    def __exit__(self, *raised: Any) -> None:
-        self._bar.stop()
-
-    def _show(self, number: int, states: int, transitions: int, frontier: int) -> None:
-        passed = max(time.monotonic() - self._began, 1e-6)
-        self._bar.update(
-            self._task,
-            description=f"{number} of {self._faults} faults",
-            completed=max(states - frontier, 0),
-            total=states,
-            states=states,
-            speed=states / passed,
-        )
+        first = found.violations[0]
+        show(f"\nHow it comes to “{first.invariant}”:\n\n")
+        tell_story(replay(first.token, lambda file: load_snapshot(file, allow_outside)))

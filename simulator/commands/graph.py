@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
-from windtunnel.compiler import draw
 from windtunnel.compiler.drawing import FORMATS
-from windtunnel.compiler.drawing.picture import DrawingError
 from windtunnel.simulator.commands.console import show, write_whole
-from windtunnel.simulator.commands.loading import load_snapshot, outside_option
+from windtunnel.simulator.commands.options import outside_option
 
 
 @click.command(name="graph", epilog="Example: windtunnel graph builtin:autoplan -o autoplan.svg")
@@ -41,6 +39,10 @@ def command(
 
 
 def _picture(file: str, form: str, expand: str, theme: str, allow_outside: bool) -> str | bytes:
+    from windtunnel.compiler import draw
+    from windtunnel.compiler.drawing.picture import DrawingError
+    from windtunnel.simulator.commands.loading import load_snapshot
+
     options: dict[str, Any] = {"expand": _levels(expand), "theme": theme}
     snapshot = load_snapshot(file, allow_outside)
     try:

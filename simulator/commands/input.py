@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import click
 from pydantic import JsonValue
@@ -18,14 +17,6 @@ from windtunnel.simulator.providers.generated import run_inputs
 
 MAX_INPUT: Final = 16 * 1024 * 1024
 """Bytes of an input."""
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def input_option(command: _F) -> _F:
-    """The option `--input`, passed on as `given`."""
-    said = "The input: JSON, @FILE, or @- for standard input."
-    return click.option("--input", "given", metavar="JSON|@FILE", help=said)(command)
 
 
 def run_input(snapshot: Snapshot, given: str | None) -> JsonValue:

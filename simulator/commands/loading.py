@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import click
 
@@ -15,14 +14,6 @@ from windtunnel.dsl import Diagnostic, Severity, Source, render
 from windtunnel.simulator.commands.console import FINDINGS, leave, say
 from windtunnel.simulator.commands.naming import from_here, readable, renamed
 from windtunnel.simulator.report.findings import tally
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def outside_option(command: _F) -> _F:
-    """The option `--allow-outside`."""
-    said = "Also read files outside the project, which is the current folder or the one FILE lies in."
-    return click.option("--allow-outside", is_flag=True, help=said)(command)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import click
 
-from windtunnel.simulator.commands.console import FINDINGS, leave
-from windtunnel.simulator.commands.input import input_option, run_input
-from windtunnel.simulator.commands.loading import load_snapshot, outside_option
-from windtunnel.simulator.commands.refusing import refusals
-from windtunnel.simulator.commands.telling import tell
-from windtunnel.simulator.operations import simulate
+from windtunnel.simulator.commands.options import input_option, outside_option
 
 
 @click.command(
@@ -28,6 +23,13 @@ def command(file: str, given: str | None, as_json: bool, seed: int | None, allow
     Without --input the smallest valid input is made up. Ends with 1 when an invariant broke or the run did
     not complete.
     """
+    from windtunnel.simulator.commands.console import FINDINGS, leave
+    from windtunnel.simulator.commands.input import run_input
+    from windtunnel.simulator.commands.loading import load_snapshot
+    from windtunnel.simulator.commands.refusing import refusals
+    from windtunnel.simulator.commands.telling import tell
+    from windtunnel.simulator.operations import simulate
+
     snapshot = load_snapshot(file, allow_outside)
     with refusals():
         finished = simulate(snapshot, run_input(snapshot, given), seed=seed)

@@ -103,6 +103,9 @@ def _figures(report: Report) -> list[tuple[str, str]]:
     if calls and transitions:
         rows.append(("distinct handler calls", f"{int(calls):,}"))
         rows.append(("transitions per distinct call", f"{transitions / calls:.1f}"))
+    bound = report.get("collisionBound")
+    if bound and report.get("complete"):
+        rows.append(("chance that something was overlooked", f"< {bound:.0e}"))
     seconds = report.get("seconds")
     if seconds:
         rows.append(("seconds", f"{seconds:.1f}"))

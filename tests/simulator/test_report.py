@@ -36,8 +36,8 @@ TRACE = [
     event(
         4, "message_end", process="provider", attemptId="a1", payload={"role": "assistant", "text": "Both."}
     ),
-    event(5, "crashed", process="world", payload={"process": "host", "kind": "kill"}),
-    event(6, "restarted", process="world", payload={"process": "host"}),
+    event(5, "crashed", process="world", payload={"torn": True}),
+    event(6, "duplicated", process="world", payload={"what": "the answer"}),
     event(7, "submission_refused", nodeId="summarize", payload={"reason": "This step wants an answer."}),
     event(
         8, "node_failed", nodeId="summarize", payload={"outcome": "failed", "error": "no answer\u202e\x07"}
@@ -63,6 +63,7 @@ REPORT: dict[str, Any] = {
     "states": 70_000,
     "transitions": 250_000,
     "distinctCalls": 25_000,
+    "collisionBound": 1.3e-10,
     "seconds": 2.5,
     "violations": [],
     "coverage": {
