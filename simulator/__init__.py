@@ -16,6 +16,7 @@ store/        what survives a crash
 network       the links between the processes
 moves         what can happen next
 invariants    what must hold in every run
+tables        the components of the world as numbers, and every change of one
 world         everything wired together
 trace         a path written down with absolute names
 simulation    one path through the world

@@ -17,11 +17,10 @@ from pydantic import JsonValue
 
 from windtunnel.compiler.acceptance import Refused
 from windtunnel.compiler.canonical import canonical
-from windtunnel.simulator import invariants, network
-from windtunnel.simulator.budget import Budget, spend
+from windtunnel.simulator import invariants
+from windtunnel.simulator.budget import Budget
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat.loop import Item, Loop, loop
-from windtunnel.simulator.clock import Timer
 from windtunnel.simulator.events import (
     DURABLE,
     Action,
@@ -31,9 +30,7 @@ from windtunnel.simulator.events import (
     Commit,
     Disarm,
     HangUp,
-    Inside,
     Repair,
-    Row,
     Step,
     Tell,
     ToEngine,
@@ -41,15 +38,16 @@ from windtunnel.simulator.events import (
 )
 from windtunnel.simulator.invariants import Facts, Violation, Watch
 from windtunnel.simulator.moves import Draft, Host, Links, late_moves, moves
-from windtunnel.simulator.network import CHAT, Inbox, Late, Provider, Wire
+from windtunnel.simulator.network import CHAT, Provider
 from windtunnel.simulator.pool import Pool
 from windtunnel.simulator.providers import behaviour as providers
 from windtunnel.simulator.providers.behaviour import Behaviour, Kind, Menu, Request
 from windtunnel.simulator.run.engine import Engine, View, engine
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.recovery import boot, recover
-from windtunnel.simulator.run.state import OVER, Run, Scope, question
-from windtunnel.simulator.store.memory import commit, created
+from windtunnel.simulator.run.state import OVER, Scope
+from windtunnel.simulator.store.memory import created
+from windtunnel.simulator.tables import Tables
 
 State = tuple[int, ...]
 """(loop, engine, inbox, wire, provider, late, timer, log, store, budget, watch), each a number of its pool.
@@ -112,7 +110,7 @@ class InputRefused(ValueError):
     """The input of the run does not fit the workflow; the message says where."""
 
 
-class World:
+class World(Tables):
     """One workflow with one input and one provider; a `scripted` one is told how far a visit has come.
 
     Raises InputRefused when the input does not fit.
@@ -124,24 +122,11 @@ class World:
         verdict = program.accepts.accept(input)
         if isinstance(verdict, Refused):
             raise InputRefused(str(verdict))
-        self.program = program
+        super().__init__(program)
         self.provider = provider
         self.input = verdict.value
         self.facts = Facts(program.snapshot)
-        self.loops: Pool[Loop] = Pool()
-        self.engines: Pool[Engine] = Pool()
-        self.inboxes: Pool[Inbox] = Pool()
-        self.wires: Pool[Wire] = Pool()
-        self.calls: Pool[Provider] = Pool()
-        self.lates: Pool[Late] = Pool()
-        self.timers: Pool[Timer | None] = Pool()
-        self.logs: Pool[logs.Log] = Pool()
-        self.stores: Pool[Run] = Pool()
-        self.budgets: Pool[Budget] = Pool()
         self.watches: Pool[Watch] = Pool()
-        self.messages: Pool[ToLoop | ToEngine | Item | Behaviour] = Pool()
-        self.views: Pool[View | logs.Conversation] = Pool()
-        self.pieces: Pool[Action] = Pool()
         self.outcomes: list[Outcome] = []
         self.tested: Counter[str] = Counter()
         self.gaps: dict[str, str] = {}
@@ -150,20 +135,7 @@ class World:
         self._called: dict[tuple[str, int, int, int], int] = {}
         self._moves: dict[tuple[int, ...], tuple[tuple[Move, ...], tuple[Move, ...]]] = {}
         self._lates_moves: dict[tuple[int, ...], tuple[Move, ...]] = {}
-        self._lates_after: dict[tuple[int, int, bool], int] = {}
-        self._open_calls: set[int] = set()
         self._menus: dict[tuple[int, int], Menu] = {}
-        self._conversations: dict[int, int] = {}
-        self._narrow: dict[int, int] = {}
-        self._wide: dict[tuple[int, int], int] = {}
-        self._gates: dict[int, bool] = {}
-        self._pushed: dict[tuple[int, int], int] = {}
-        self._asked: dict[tuple[int, int, int], tuple[int, int]] = {}
-        self._idled: dict[int, int] = {}
-        self._appended: dict[tuple[int, int], int] = {}
-        self._committed: dict[tuple[int, int], tuple[int, bool]] = {}
-        self._aged: dict[int, int] = {}
-        self._spent: dict[tuple[int, str], int] = {}
         self._seen: dict[tuple[int, int, Cut | None, int], tuple[int, tuple[Violation, ...]]] = {}
         self._hits = 0
         self._step = self.messages.id(Step())
@@ -196,14 +168,14 @@ class World:
         found: list[Option] = []
         crashes: list[Option] = []
         budget = state[BUDGET]
-        crash_budget = self._spend(budget, "crash")
+        crash_budget = self.spend(budget, "crash")
         for move in self.moves(state):
-            left = budget if not move.kind else self._spend(budget, move.kind)
+            left = budget if not move.kind else self.spend(budget, move.kind)
             if left < 0:
                 continue
             outcome_id = self._call(move, state)
             found.append(self._apply(state, move, outcome_id, left))
-            crash_left = crash_budget if left == budget else self._spend(left, "crash")
+            crash_left = crash_budget if left == budget else self.spend(left, "crash")
             if crash_left >= 0:
                 for cut in self.outcomes[outcome_id].cuts:
                     crashes.append(self._crash(state, move, outcome_id, cut, crash_left))
@@ -216,10 +188,10 @@ class World:
     def moves(self, state: State) -> tuple[Move, ...]:
         """Everything enabled, whatever the budget."""
         provider, store, late = state[PROVIDER], state[STORE], state[LATE]
-        gate = self._gate(store)
+        gate = self.ended(store)
         comes = late != self._down[LATE] and not gate and state[INBOX] == self._down[INBOX]
         # What a provider may do depends on what the node reads, too.
-        read = self._narrow_view(store) if provider in self._open_calls else -1
+        read = self.narrow_view(store) if provider in self.open_calls else -1
         key = (*state[:LATE], state[TIMER], read, gate, comes)
         found = self._moves.get(key)
         if found is None:
@@ -274,7 +246,7 @@ class World:
         asked = call.question
         if asked is None:
             return Menu((CHAT,))
-        view = self._narrow_view(state[STORE])
+        view = self.narrow_view(state[STORE])
         key = (self.calls.id(call), view)
         found = self._menus.get(key)
         if found is None:
@@ -313,7 +285,7 @@ class World:
         """The number of the outcome; each distinct (handler, state, view, message) is computed once."""
         handler, message = move.handler, move.message
         if handler == "loop":
-            local, view = state[LOOP], self._conversation(state[LOG])
+            local, view = state[LOOP], self.conversation(state[LOG])
         elif handler == "engine":
             local = state[ENGINE]
             view = self._engine_view(local, message, state)
@@ -330,6 +302,13 @@ class World:
                 again = self._run(handler, local, view, message)
                 assert again == self.outcomes[found], f"the {handler} is not pure: equal calls, two outcomes"
         return found
+
+    def _engine_view(self, local: int, message: int, state: State) -> int:
+        """The narrowest view for a message: only a step by itself reads the run, only recovery the branch."""
+        if message != self._step:
+            return self.narrow_view(state[STORE])
+        recovers = self.engines.values[local].phase == "recover"
+        return self.wide_view(state[STORE], state[LOG] if recovers else -1)
 
     def _run(self, handler: str, local: int, view: int, message: int) -> Outcome:
         event = self.messages.values[message]
@@ -371,28 +350,28 @@ class World:
         inbox, wire, provider, timer = move[4:8]
         late = state[LATE]
         if move.again or move.source == "late":
-            late = self._move_late(late, move)
+            late = self.move_late(late, move.message, move.again)
         outcome = self.outcomes[number]
         log, store = state[LOG], state[STORE]
         for code, piece in outcome.effects:
             if code == _TELL:
-                inbox = self._push(inbox, piece)
+                inbox = self.push(inbox, piece)
             elif code == _COMMIT:
-                store, ages = self._commit(store, piece)
+                store, ages = self.commit(store, piece)
                 if ages:
-                    log, late = self._age(log), self._age_late(late)
+                    log, late = self.age(log), self.age_late(late)
             elif code == _APPEND:
-                log = self._append(log, piece)
+                log = self.append(log, piece)
             elif code == _ASK:
-                provider, wire = self._ask(provider, wire, piece)
+                provider, wire = self.ask(provider, wire, piece)
             elif code == _HANG:
-                provider, wire = self._idle(provider), self._down[WIRE]
+                provider, wire = self.idle(provider), self._down[WIRE]
             elif code == _ARM:
-                timer = self._armed(piece)
+                timer = self.armed(piece)
             elif code == _DISARM:
                 timer = self._down[TIMER]
             else:
-                log = self._repair(log)
+                log = self.repair(log)
         watch, violations = self._watch(state[WATCH], number, None, store)
         if move.handler == "loop":
             locals_ = (outcome.local, state[ENGINE])
@@ -413,16 +392,16 @@ class World:
         actions = self.outcomes[number].actions
         for action in actions[: cut.done]:
             if isinstance(action, Commit):
-                store, ages = self._commit(store, self.pieces.id(action))
-                log = self._age(log) if ages else log
+                store, ages = self.commit(store, self.pieces.id(action))
+                log = self.age(log) if ages else log
             elif isinstance(action, Append):
-                log = self._append(log, self.pieces.id(action))
+                log = self.append(log, self.pieces.id(action))
             elif isinstance(action, Repair):
-                log = self._repair(log)
+                log = self.repair(log)
         if cut.torn:
-            log = self._tear(log, self.pieces.id(actions[cut.done]), cut.rows)
+            log = self.tear(log, self.pieces.id(actions[cut.done]), cut.rows)
         watch, violations = self._watch(state[WATCH], number, cut, store)
-        down = (*self._down[:PROVIDER], self._idle(state[PROVIDER]), *self._down[LATE:])
+        down = (*self._down[:PROVIDER], self.idle(state[PROVIDER]), *self._down[LATE:])
         return Option((*down, log, store, budget, watch), violations, move, cut, number)
 
     def _watch(
@@ -440,133 +419,6 @@ class World:
             after = seen.watch if cut is None else invariants.crashed(seen.watch)
             self.tested.update(seen.tested)
             found = self._seen[key] = (self.watches.id(after), seen.violations)
-        return found
-
-    def _push(self, inbox: int, piece: int) -> int:
-        key = (inbox, piece)
-        found = self._pushed.get(key)
-        if found is None:
-            told = cast(Tell, self.pieces.values[piece])
-            found = self._pushed[key] = self.inboxes.id((*self.inboxes.values[inbox], told))
-        return found
-
-    def _ask(self, provider: int, wire: int, piece: int) -> tuple[int, int]:
-        key = (provider, wire, piece)
-        found = self._asked.get(key)
-        if found is None:
-            ask = cast(Ask, self.pieces.values[piece])
-            call, items = network.ask(self.calls.values[provider], self.wires.values[wire], ask)
-            found = self._asked[key] = (self.calls.id(call), self.wires.id(items))
-            if call.asked and call.question is not None:
-                self._open_calls.add(found[0])
-        return found
-
-    def _idle(self, provider: int) -> int:
-        found = self._idled.get(provider)
-        if found is None:
-            found = self._idled[provider] = self.calls.id(network.idle(self.calls.values[provider]))
-        return found
-
-    def _armed(self, piece: int) -> int:
-        return self.timers.id(Timer(cast(Arm, self.pieces.values[piece]).timeout_ms))
-
-    # --- what is durable ------------------------------------------------------------------------------------
-
-    def _commit(self, store: int, piece: int) -> tuple[int, bool]:
-        """The store after a transaction, and whether a new attempt began in it."""
-        key = (store, piece)
-        found = self._committed.get(key)
-        if found is None:
-            events = cast(Commit, self.pieces.values[piece]).events
-            after = commit(self.program, self.stores.values[store], events)
-            ages = any(event.type == "node_started" for event in events)
-            found = self._committed[key] = (self.stores.id(after), ages)
-        return found
-
-    def _append(self, log: int, piece: int) -> int:
-        key = (log, piece)
-        found = self._appended.get(key)
-        if found is None:
-            found = self._appended[key] = self._rows(log, cast(Append, self.pieces.values[piece]).rows)
-        return found
-
-    def _rows(self, log: int, rows: tuple[Row, ...]) -> int:
-        value = self.logs.values[log]
-        for row in rows:
-            value = logs.append(value, row)
-        return self.logs.id(value)
-
-    def _tear(self, log: int, piece: int, rows: int) -> int:
-        whole = self._rows(log, cast(Append, self.pieces.values[piece]).rows[:rows])
-        return self.logs.id(logs.tear(self.logs.values[whole]))
-
-    def _repair(self, log: int) -> int:
-        return self.logs.id(logs.repair(self.logs.values[log]))
-
-    def _age(self, log: int) -> int:
-        found = self._aged.get(log)
-        if found is None:
-            aged = logs.age(self.logs.values[log], self.program.revisited)
-            found = self._aged[log] = self.logs.id(aged)
-        return found
-
-    def _move_late(self, late: int, move: Move) -> int:
-        """Late messages after a message that will come again, or after one that has come."""
-        key = (late, move.message, move.again)
-        found = self._lates_after.get(key)
-        if found is None:
-            message = cast(Inside, self.messages.values[move.message])
-            change = network.repeat_late if move.again else network.drop_late
-            found = self._lates_after[key] = self.lates.id(change(self.lates.values[late], message))
-        return found
-
-    def _age_late(self, late: int) -> int:
-        return self.lates.id(network.age_late(self.lates.values[late])) if late != self._down[LATE] else late
-
-    # --- views ----------------------------------------------------------------------------------------------
-
-    def _conversation(self, log: int) -> int:
-        found = self._conversations.get(log)
-        if found is None:
-            found = self._conversations[log] = self.views.id(logs.conversation(self.logs.values[log]))
-        return found
-
-    def _engine_view(self, local: int, message: int, state: State) -> int:
-        """The narrowest view for a message: only a step by itself reads the whole run, only recovery the
-        branch.
-        """
-        if message != self._step:
-            return self._narrow_view(state[STORE])
-        branch = state[LOG] if self.engines.values[local].phase == "recover" else -1
-        key = (state[STORE], branch)
-        found = self._wide.get(key)
-        if found is None:
-            run = self.stores.values[state[STORE]]
-            seen = None if branch < 0 else logs.branch(self.logs.values[branch], run.position.node)
-            found = self._wide[key] = self.views.id(View(run.position, run, seen))
-        return found
-
-    def _narrow_view(self, store: int) -> int:
-        found = self._narrow.get(store)
-        if found is None:
-            run = self.stores.values[store]
-            view = View(run.position, question(self.program, run))
-            found = self._narrow[store] = self.views.id(view)
-        return found
-
-    def _gate(self, store: int) -> bool:
-        found = self._gates.get(store)
-        if found is None:
-            found = self._gates[store] = self.stores.values[store].position.status in OVER
-        return found
-
-    def _spend(self, budget: int, kind: str) -> int:
-        """The budget after one fault of the kind, -1 if it cannot be afforded."""
-        key = (budget, kind)
-        found = self._spent.get(key)
-        if found is None:
-            left = spend(self.budgets.values[budget], kind)
-            found = self._spent[key] = -1 if left is None else self.budgets.id(left)
         return found
 
 

@@ -1,0 +1,183 @@
+"""The components of the world as numbers, and every change of one, remembered.
+
+A change is a pure function of values; here it becomes a look-up of numbers, so that a transition that was
+seen before costs next to nothing. Views are made here too, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from windtunnel.simulator import network
+from windtunnel.simulator.budget import Budget, spend
+from windtunnel.simulator.chat import log as logs
+from windtunnel.simulator.chat.loop import Item, Loop
+from windtunnel.simulator.clock import Timer
+from windtunnel.simulator.events import Action, Append, Arm, Ask, Commit, Inside, Row, Tell, ToEngine, ToLoop
+from windtunnel.simulator.network import Inbox, Late, Provider, Wire
+from windtunnel.simulator.pool import Pool
+from windtunnel.simulator.providers.behaviour import Behaviour
+from windtunnel.simulator.run.engine import Engine, View
+from windtunnel.simulator.run.program import Program
+from windtunnel.simulator.run.state import OVER, Run, question
+from windtunnel.simulator.store.memory import commit
+
+
+class Tables:
+    """The pools of one world and the changes that were made in it."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.loops: Pool[Loop] = Pool()
+        self.engines: Pool[Engine] = Pool()
+        self.inboxes: Pool[Inbox] = Pool()
+        self.wires: Pool[Wire] = Pool()
+        self.calls: Pool[Provider] = Pool()
+        self.lates: Pool[Late] = Pool()
+        self.timers: Pool[Timer | None] = Pool()
+        self.logs: Pool[logs.Log] = Pool()
+        self.stores: Pool[Run] = Pool()
+        self.budgets: Pool[Budget] = Pool()
+        self.messages: Pool[ToLoop | ToEngine | Item | Behaviour] = Pool()
+        self.views: Pool[View | logs.Conversation] = Pool()
+        self.pieces: Pool[Action] = Pool()
+        self.open_calls: set[int] = set()
+        self._lates_after: dict[tuple[int, int, bool], int] = {}
+        self._conversations: dict[int, int] = {}
+        self._narrow: dict[int, int] = {}
+        self._wide: dict[tuple[int, int], int] = {}
+        self._gates: dict[int, bool] = {}
+        self._pushed: dict[tuple[int, int], int] = {}
+        self._asked: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._idled: dict[int, int] = {}
+        self._appended: dict[tuple[int, int], int] = {}
+        self._committed: dict[tuple[int, int], tuple[int, bool]] = {}
+        self._aged: dict[int, int] = {}
+        self._spent: dict[tuple[int, str], int] = {}
+        self.none_late = self.lates.id(())
+
+    # --- links ----------------------------------------------------------------------------------------------
+
+    def push(self, inbox: int, piece: int) -> int:
+        key = (inbox, piece)
+        found = self._pushed.get(key)
+        if found is None:
+            told = cast(Tell, self.pieces.values[piece])
+            found = self._pushed[key] = self.inboxes.id((*self.inboxes.values[inbox], told))
+        return found
+
+    def ask(self, provider: int, wire: int, piece: int) -> tuple[int, int]:
+        key = (provider, wire, piece)
+        found = self._asked.get(key)
+        if found is None:
+            ask = cast(Ask, self.pieces.values[piece])
+            call, items = network.ask(self.calls.values[provider], self.wires.values[wire], ask)
+            found = self._asked[key] = (self.calls.id(call), self.wires.id(items))
+            if call.asked and call.question is not None:
+                self.open_calls.add(found[0])
+        return found
+
+    def idle(self, provider: int) -> int:
+        found = self._idled.get(provider)
+        if found is None:
+            found = self._idled[provider] = self.calls.id(network.idle(self.calls.values[provider]))
+        return found
+
+    def armed(self, piece: int) -> int:
+        return self.timers.id(Timer(cast(Arm, self.pieces.values[piece]).timeout_ms))
+
+    # --- what is durable ------------------------------------------------------------------------------------
+
+    def commit(self, store: int, piece: int) -> tuple[int, bool]:
+        """The store after a transaction, and whether a new attempt began in it."""
+        key = (store, piece)
+        found = self._committed.get(key)
+        if found is None:
+            events = cast(Commit, self.pieces.values[piece]).events
+            after = commit(self.program, self.stores.values[store], events)
+            ages = any(event.type == "node_started" for event in events)
+            found = self._committed[key] = (self.stores.id(after), ages)
+        return found
+
+    def append(self, log: int, piece: int) -> int:
+        key = (log, piece)
+        found = self._appended.get(key)
+        if found is None:
+            found = self._appended[key] = self.rows(log, cast(Append, self.pieces.values[piece]).rows)
+        return found
+
+    def rows(self, log: int, rows: tuple[Row, ...]) -> int:
+        value = self.logs.values[log]
+        for row in rows:
+            value = logs.append(value, row)
+        return self.logs.id(value)
+
+    def tear(self, log: int, piece: int, rows: int) -> int:
+        whole = self.rows(log, cast(Append, self.pieces.values[piece]).rows[:rows])
+        return self.logs.id(logs.tear(self.logs.values[whole]))
+
+    def repair(self, log: int) -> int:
+        return self.logs.id(logs.repair(self.logs.values[log]))
+
+    def age(self, log: int) -> int:
+        found = self._aged.get(log)
+        if found is None:
+            aged = logs.age(self.logs.values[log], self.program.revisited)
+            found = self._aged[log] = self.logs.id(aged)
+        return found
+
+    def move_late(self, late: int, number: int, again: bool) -> int:
+        """Late messages after a message that will come again, or after one that has come."""
+        key = (late, number, again)
+        found = self._lates_after.get(key)
+        if found is None:
+            message = cast(Inside, self.messages.values[number])
+            change = network.repeat_late if again else network.drop_late
+            found = self._lates_after[key] = self.lates.id(change(self.lates.values[late], message))
+        return found
+
+    def age_late(self, late: int) -> int:
+        return self.lates.id(network.age_late(self.lates.values[late])) if late != self.none_late else late
+
+    # --- views ----------------------------------------------------------------------------------------------
+
+    def conversation(self, log: int) -> int:
+        found = self._conversations.get(log)
+        if found is None:
+            found = self._conversations[log] = self.views.id(logs.conversation(self.logs.values[log]))
+        return found
+
+    def wide_view(self, store: int, log: int) -> int:
+        """What the engine reads that goes on by itself: the whole run, and the branch of `log` if it is
+        one.
+        """
+        key = (store, log)
+        found = self._wide.get(key)
+        if found is None:
+            run = self.stores.values[store]
+            seen = None if log < 0 else logs.branch(self.logs.values[log], run.position.node)
+            found = self._wide[key] = self.views.id(View(run.position, run, seen))
+        return found
+
+    def narrow_view(self, store: int) -> int:
+        found = self._narrow.get(store)
+        if found is None:
+            run = self.stores.values[store]
+            view = View(run.position, question(self.program, run))
+            found = self._narrow[store] = self.views.id(view)
+        return found
+
+    def ended(self, store: int) -> bool:
+        found = self._gates.get(store)
+        if found is None:
+            found = self._gates[store] = self.stores.values[store].position.status in OVER
+        return found
+
+    def spend(self, budget: int, kind: str) -> int:
+        """The budget after one fault of the kind, -1 if it cannot be afforded."""
+        key = (budget, kind)
+        found = self._spent.get(key)
+        if found is None:
+            left = spend(self.budgets.values[budget], kind)
+            found = self._spent[key] = -1 if left is None else self.budgets.id(left)
+        return found
