@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from windtunnel.compiler.drawing.lettering import clean, whole
-from windtunnel.compiler.drawing.picture import Arrow, Box, Picture, Sheet, arrow_title, box_title, sheet_ends
+from windtunnel.compiler.drawing.picture import (
+    Arrow,
+    Box,
+    Picture,
+    Sheet,
+    arrow_title,
+    box_title,
+    sheet_ends,
+    sheet_names,
+)
 from windtunnel.compiler.drawing.style import PALETTES, Flow, Kind, Palette, Theme
 
 MAX_LINE: Final = 60
@@ -45,8 +54,9 @@ def dot_document(picture: Picture, theme: Theme = "light") -> str:
         *(f"  {line}" for line in _sheet(picture, picture.sheets[0], palette)),
     ]
     for sheet in picture.sheets:
+        names = sheet_names(sheet)
         for arrow in sheet.arrows:
-            lines.append(f"  {_edge(sheet, arrow, ends, palette)}")
+            lines.append(f"  {_edge(names, arrow, ends, palette)}")
     return "\n".join([*lines, "}", ""])
 
 
@@ -96,13 +106,15 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_LINE else text[: MAX_LINE - 1] + "…"
 
 
-def _edge(sheet: Sheet, arrow: Arrow, ends: dict[tuple[str, str | None], str], palette: Palette) -> str:
+def _edge(
+    names: dict[str, str], arrow: Arrow, ends: dict[tuple[str, str | None], str], palette: Palette
+) -> str:
     source = ends.get((arrow.source, arrow.port), arrow.source)
     target = ends.get((arrow.target, None), arrow.target)
     port = (arrow.port,) if arrow.port is not None and source == arrow.source else ()
     label = "\n".join(_cut(line) for line in (*port, *arrow.label))
     ink = palette.statuses[arrow.status] if arrow.status else palette.flows[arrow.flow]
     about = (
-        f'label={quoted(label)} tooltip={quoted(arrow_title(sheet, arrow))} color="{ink}" fontcolor="{ink}"'
+        f'label={quoted(label)} tooltip={quoted(arrow_title(names, arrow))} color="{ink}" fontcolor="{ink}"'
     )
     return f"{quoted(source)} -> {quoted(target)} [{about} {LINES[arrow.flow]}];"

@@ -32,6 +32,9 @@ MAX_ARROWS: Final = 6_000
 MAX_SECONDS: Final = 60
 """How long the engine may work on one batch of sheets."""
 
+CARE: Final = 300
+"""Rounds in which the engine straightens lines, for a whole sheet: a large one gets fewer for each box."""
+
 WITHOUT_LAYOUT: Final = "text (txt), Mermaid (mmd), DOT (dot) or JSON (json), which need no layout"
 
 POINTS: Final = 72
@@ -171,9 +174,10 @@ def _inches(points: float) -> str:
 
 def _dot(task: Task) -> str:
     """The graph as the engine reads it: sizes, ports and arrows, no text."""
+    care = f"{min(4.0, CARE / max(1, len(task.cells))):.2f}"
     lines = [
         "digraph {",
-        "graph [rankdir=TB nodesep=0.32 ranksep=0.42 splines=true nslimit=4 nslimit1=4];",
+        f"graph [rankdir=TB nodesep=0.32 ranksep=0.42 splines=true nslimit={care} nslimit1={care}];",
         'node [shape=box fixedsize=true label=""]; edge [arrowsize=0.8];',
     ]
     for number, cell in enumerate(task.cells):

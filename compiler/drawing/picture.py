@@ -8,6 +8,7 @@ writes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -132,9 +133,8 @@ def box_title(box: Box) -> str:
     return whole("\n".join(line for line in lines if line))[:MAX_TITLE]
 
 
-def arrow_title(sheet: Sheet, arrow: Arrow) -> str:
-    """The whole text of an arrow, for a tooltip."""
-    names = sheet_names(sheet)
+def arrow_title(names: Mapping[str, str], arrow: Arrow) -> str:
+    """The whole text of an arrow, for a tooltip; `names` are those of `sheet_names`."""
     source = names[arrow.source] + (f".{arrow.port}" if arrow.port else "")
     return whole("\n".join([f"{source} → {names[arrow.target]}", *arrow.label]))[:MAX_TITLE]
 

@@ -191,14 +191,15 @@ def _sheet_groups(laid: Mapping[str, Laid], scope: str, left: float, top: float)
         yield _cluster(card, cells[card.box.id], place)
         inner = laid[card.box.opens]
         yield from _sheet_groups(laid, card.box.opens, place.x + _shift(card, inner), place.y + HEADER)
+    names = sheet_names(here.sheet)
     for number, arrow in enumerate(here.drawn):
-        yield _arrow_group(here, number, arrow, left, top)
+        yield _arrow_group(here, number, arrow, names, left, top)
     for card, place in closed:
         yield Group(
             f"box {card.box.kind}", shapes_of(card, place), box_title(card.box), card.box.id, card.box.opens
         )
         for arrow, shapes in stub_shapes(card, place):
-            title = arrow_title(here.sheet, arrow)
+            title = arrow_title(names, arrow)
             yield Group(f"arrow {arrow.flow} written", shapes, title, "\n".join(arrow.keys))
 
 
@@ -236,7 +237,9 @@ def _cluster(card: Card, cell: Cell, place: Point) -> Group:
     return Group("cluster", tuple(shapes), box_title(card.box), card.box.id, card.box.opens)
 
 
-def _arrow_group(here: Laid, number: int, arrow: Arrow, left: float, top: float) -> Group:
+def _arrow_group(
+    here: Laid, number: int, arrow: Arrow, names: dict[str, str], left: float, top: float
+) -> Group:
     points = tuple(Point(left + x, top + y) for x, y in here.placed.splines[number])
     tip = here.placed.tips[number]
     end = Point(left + tip.x, top + tip.y)
@@ -253,7 +256,7 @@ def _arrow_group(here: Laid, number: int, arrow: Arrow, left: float, top: float)
             shapes.append(
                 Words(left + centre.x, at, text, LABEL_SIZE, f"flow.{arrow.flow}", "middle", halo="paper")
             )
-    return Group(f"arrow {arrow.flow}", tuple(shapes), arrow_title(here.sheet, arrow), "\n".join(arrow.keys))
+    return Group(f"arrow {arrow.flow}", tuple(shapes), arrow_title(names, arrow), "\n".join(arrow.keys))
 
 
 def _head(base: Point, tip: Point, role: str, flow: Flow) -> Shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from windtunnel.compiler.drawing.picture import Arrow, Box, Expand, Picture, Port, Sheet
 from windtunnel.compiler.drawing.style import Flow
@@ -107,7 +107,10 @@ def sheet_of(parts: Parts, scope: str, visible: frozenset[str]) -> Sheet:
         for name, type_ in sorted(exits.items())
     ]
     boxes = [_with_match(box, matches.get(box.id), place) for box in boxes]
-    boxes = [_with_ports(_with_crowd(box, arrows, place), arrows, order) for box in boxes]
+    written = _by_end((arrow for arrow in arrows if arrow.written), "target")
+    leaving = _by_end(arrows, "source")
+    boxes = [_with_crowd(box, written.get(box.id, ()), place) for box in boxes]
+    boxes = [_with_ports(box, leaving.get(box.id, ()), order) for box in boxes]
     boxes.sort(key=lambda box: (order.get(box.id, len(order)), box.id))
     name, revision = (
         (snapshot.workflow, snapshot.revision) if mount is None else (mount.workflow, mount.revision)
@@ -177,14 +180,20 @@ def _with_match(box: Box, edge: EdgeModel | None, place: Place) -> Box:
     return replace(box, facts=(*box.facts, looked_at)) if looked_at else box
 
 
+def _by_end(arrows: Iterable[Arrow], end: Literal["source", "target"]) -> dict[str, list[Arrow]]:
+    """The arrows by the box they begin or end at."""
+    found: dict[str, list[Arrow]] = {}
+    for arrow in arrows:
+        found.setdefault(arrow.source if end == "source" else arrow.target, []).append(arrow)
+    return found
+
+
 def _with_ports(box: Box, arrows: Sequence[Arrow], order: Mapping[str, int]) -> Box:
     """The box with its ports in the order of the places they lead to, what leads back last."""
     if len(box.ports) < 2:
         return box
     leads = {
-        arrow.port: (arrow.flow == "loop", order[arrow.target])
-        for arrow in arrows
-        if arrow.source == box.id and arrow.flow != "limit"
+        arrow.port: (arrow.flow == "loop", order[arrow.target]) for arrow in arrows if arrow.flow != "limit"
     }
     unknown = (True, len(order))
     ports = sorted(box.ports, key=lambda port: (leads.get(port.name, unknown), port.name))
@@ -192,23 +201,15 @@ def _with_ports(box: Box, arrows: Sequence[Arrow], order: Mapping[str, int]) -> 
 
 
 def _with_crowd(box: Box, arrows: Sequence[Arrow], place: Place) -> Box:
-    """The box with a fact that says how many arrows lead here that are not drawn."""
-    failed = [
-        arrow for arrow in arrows if arrow.written and arrow.target == box.id and arrow.flow == "failure"
-    ]
-    others = [
-        arrow for arrow in arrows if arrow.written and arrow.target == box.id and arrow.flow != "failure"
-    ]
+    """The box with a fact that says where the arrows that lead here and are not drawn come from."""
+    failed = [arrow for arrow in arrows if arrow.flow == "failure"]
+    names = sorted({local_name(arrow.source, place.scope) for arrow in arrows if arrow.flow != "failure"})
     facts = box.facts
     if failed:
         outcomes = sorted({arrow.label[0] for arrow in failed})
         facts = (*facts, f"where {len(failed)} nodes {' or '.join(outcomes)}")
-    if others:
-        names = sorted({local_name(arrow.source, place.scope) for arrow in others})
-        facts = (
-            *facts,
-            f"also from {', '.join(names)}" if len(names) <= 2 else f"also from {len(names)} others",
-        )
+    if names:
+        facts = (*facts, f"also from {', '.join(names) if len(names) <= 2 else f'{len(names)} others'}")
     return replace(box, facts=facts)
 
 
