@@ -1,8 +1,8 @@
-"""Pairs the brackets of an item whose brackets do not pair, by what the indentation says, and reports each odd one.
+"""Pairs brackets that do not pair, by what the indentation says, and reports each odd one.
 
-Only for items that the lexer found unbalanced. A block is taken to end where the text goes back to the indentation of
-the line that opened it; a closing bracket that nothing opened is left out. The newlines that count are worked out
-anew, as those behind an unclosed bracket did not.
+Only for items that the lexer found unbalanced. A block is taken to end where the text goes back to the
+indentation of the line that opened it; a closing bracket that nothing opened is left out. The newlines that
+count are worked out anew, as those behind an unclosed bracket did not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from windtunnel.dsl.tokens import CLOSERS, NODE_WORDS, PARTNERS, Token, ends_ent
 _SIGNS: Final = {"RBRACE": "}", "RSQB": "]", "RPAR": ")", "INTERPOLATION_CLOSE": "}", "TEXT_CLOSE": '"'}
 
 
-_BLOCK_WORDS: Final = frozenset({"EDGES", "CHOICES", "PROVIDER", "PERSON", "FAULTS", "VALIDATE", "INPUT", "EXITS"})
+_BLOCK_WORDS: Final = frozenset(
+    {"EDGES", "CHOICES", "PROVIDER", "PERSON", "FAULTS", "VALIDATE", "INPUT", "EXITS"}
+)
 _HEADS: Final = NODE_WORDS | {"WORKFLOW", "SCENARIO"}
 
 
@@ -119,13 +121,15 @@ class _Mender:
             closes = token.kind == PARTNERS[top.token.kind]
             limit = self.line_indent
             outdented = limit < top.indent or (limit == top.indent and not closes)
-            if top.token.kind in ("TEXT_OPEN", "INTERPOLATION_OPEN") or not (outdented or (in_line and not closes)):
+            if top.token.kind in ("TEXT_OPEN", "INTERPOLATION_OPEN") or not (
+                outdented or (in_line and not closes)
+            ):
                 return
             self.missing -= 1
             self.close(token)
 
     def headless(self, token: Token) -> None:
-        """Before the first token of a line: open the block that the line before is the head of, if it forgot to."""
+        """Before the first token of a line: open the block that the line before forgot to open."""
         if not self.extra or self.first >= len(self.out):
             return
         head, last = self.out[self.first], self.out[-1]
@@ -146,7 +150,7 @@ class _Mender:
         self.note(brace)
 
     def too_many(self, token: Token, fresh: bool) -> bool:
-        """Whether a closing bracket is the one too many, as it would end something that it does not line up with."""
+        """Whether a closing bracket is the one too many: it would end what it does not line up with."""
         wanted = CLOSERS[token.kind]
         opener = next((each for each in reversed(self.stack) if each.token.kind == wanted), None)
         if not self.extra or opener is None or wanted != "LBRACE":
@@ -157,7 +161,11 @@ class _Mender:
     def crosses(self, index: int) -> bool:
         """Whether a closing bracket would end something inside brackets that still end on the same line."""
         token = self.tokens[index]
-        if not self.stack or self.stack[-1].line != self.line or self.stack[-1].token.kind == CLOSERS[token.kind]:
+        if (
+            not self.stack
+            or self.stack[-1].line != self.line
+            or self.stack[-1].token.kind == CLOSERS[token.kind]
+        ):
             return False
         wanted = PARTNERS[self.stack[-1].token.kind]
         depth = 0

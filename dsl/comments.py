@@ -1,4 +1,4 @@
-"""Comments with a meaning: documentation above an item, and `# allow(WT0309): reason`, which silences a finding."""
+"""Comments with a meaning: documentation, and `# allow(WT0309): reason`, which silences a finding."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Diagnostic, Place
-from windtunnel.dsl.tokens import Comment
 from windtunnel.dsl.source import Source
 from windtunnel.dsl.syntax import Allow, Span
+from windtunnel.dsl.tokens import Comment
 
 _ALLOW: Final = re.compile(r"#\s*allow\b\s*(.*)")
 _WELL_FORMED: Final = re.compile(r"#\s*allow\(\s*(WT\d{4})\s*\)\s*:\s*(\S.*)")

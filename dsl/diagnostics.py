@@ -1,4 +1,4 @@
-"""A mistake as a value: what, where, why and the mend. Wording belongs to the phase, drawing to `snippets`."""
+"""A mistake as a value: what, where, why, the mend. Wording belongs to the phase, drawing to `snippets`."""
 
 from __future__ import annotations
 

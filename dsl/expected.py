@@ -7,15 +7,16 @@ from typing import Final
 
 from windtunnel.dsl.machine import HOLE, Machine
 from windtunnel.dsl.tables import END
+from windtunnel.dsl.tokens import NODE_WORDS
 
 MOST_LISTED: Final = 6
 _VALUE: Final = frozenset({"IF", "NOT", "NUMBER", "DURATION", "TEXT_OPEN", "LPAR", "LSQB", "NULL"})
 _ALSO_VALUE: Final = _VALUE | {"MINUS", "LBRACE", "TRUE", "FALSE", "OUTPUT", "TEMPLATE"}
 _TYPE: Final = frozenset({"NULL", "TEXT_OPEN", "NUMBER", "LSQB", "LBRACE"})
 _OPERATORS: Final = frozenset(
-    "AND OR IN EQUAL_TO UNEQUAL_TO LESS AT_MOST MORE AT_LEAST OR_ELSE PLUS MINUS STAR SLASH PERCENT TIGHT_SLASH DOT MAYBE_DOT".split()
-)
-_NODES: Final = frozenset("AGENT ACTION SHELL NOTIFY CHECKPOINT DECISION COMPUTE INCLUDE".split())
+    ("AND", "OR", "IN", "EQUAL_TO", "UNEQUAL_TO", "LESS", "AT_MOST", "MORE", "AT_LEAST", "OR_ELSE", "PLUS")
+) | {"MINUS", "STAR", "SLASH", "PERCENT", "TIGHT_SLASH", "DOT", "MAYBE_DOT"}
+_NODES: Final = NODE_WORDS | {"COMPUTE", "INCLUDE"}
 _WORDS: Final = {
     "TEXT_OPEN": "a string",
     "NUMBER": "a number",
@@ -33,7 +34,11 @@ class Expected:
 
     def phrase(self, stack: Sequence[int]) -> str | None:
         """`expected a value, `,` or `}``; None when nothing can be said."""
-        kinds = {kind for kind in self.machine.table.actions[stack[-1]] if self.machine.takes(stack, kind) or kind == END}
+        kinds = {
+            kind
+            for kind in self.machine.table.actions[stack[-1]]
+            if self.machine.takes(stack, kind) or kind == END
+        }
         kinds.discard(HOLE)
         words = self.words(kinds)
         if not words:
@@ -48,10 +53,10 @@ class Expected:
         words: list[str] = []
         spellings = self.machine.table.spellings
         idents = {kind for kind in kinds if spellings.get(kind, "").isidentifier()}
-        if _VALUE <= kinds:
+        if kinds >= _VALUE:
             words.append("a value")
             kinds = kinds - _ALSO_VALUE - {"NAME"} - idents
-        elif _TYPE <= kinds:
+        elif kinds >= _TYPE:
             words.append("a type")
             kinds = kinds - _TYPE - {"NAME", "MINUS", "TRUE", "FALSE", "LPAR"} - idents
         if kinds >= _NODES:

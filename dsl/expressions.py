@@ -14,9 +14,9 @@ from windtunnel.dsl.codes import report
 from windtunnel.dsl.comments import Comments
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Place
 from windtunnel.dsl.foreign import NAME_RULE
-from windtunnel.dsl.tokens import MAX_NESTING, Token
 from windtunnel.dsl.strings import decode, dedent
 from windtunnel.dsl.syntax import Span
+from windtunnel.dsl.tokens import MAX_NESTING, Token
 
 MAX_WHOLE: Final = 2**53 - 1
 UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}

@@ -53,7 +53,9 @@ class Odd(NamedTuple):
     finding: Diagnostic
 
 
-def _finding(file: str, code: str, message: str, start: int, end: int, fix: str | None = None, **more: Any) -> Diagnostic:
+def _finding(
+    file: str, code: str, message: str, start: int, end: int, fix: str | None = None, **more: Any
+) -> Diagnostic:
     """A finding over a stretch of text; `fix` is a safe replacement."""
     place = Place(file, Span(start, end))
     if fix is not None:
@@ -63,7 +65,7 @@ def _finding(file: str, code: str, message: str, start: int, end: int, fix: str 
 
 
 def read_foreign(file: str, text: str, start: int, in_lines: bool, keywords: dict[str, str]) -> Odd:
-    """A spelling of another language as what it means here; `in_lines` is true inside a block of edges or lines."""
+    """A foreign spelling as what it means here; `in_lines` is true in a block of one entry a line."""
     end = start + len(text)
     if text.startswith(("//", "/*")):
         lines = "\n".join(f"# {line.strip(' */')}".rstrip() for line in text.strip("/*").strip().split("\n"))
@@ -78,7 +80,10 @@ def read_foreign(file: str, text: str, start: int, in_lines: bool, keywords: dic
     else:
         meant = "->" if text.endswith("->") else _SIGNS[text]
     kind = keywords[meant]
-    return Odd((Token(kind, meant, start, end),), _finding(file, "WT0005", f"`{text}` is written `{meant}` here", start, end, meant))
+    return Odd(
+        (Token(kind, meant, start, end),),
+        _finding(file, "WT0005", f"`{text}` is written `{meant}` here", start, end, meant),
+    )
 
 
 def _quoted(file: str, text: str, start: int, end: int) -> Odd:
@@ -98,7 +103,9 @@ def read_odd_number(file: str, text: str, start: int) -> Odd:
     unit = _UNITS.get(found[3].lower()) if found else None
     if found is None or unit is None:
         message = f"`{text}` is not a name: it begins with a digit"
-        return Odd((Token("NAME", text, start, end),), _finding(file, "WT0009", message, start, end, help=NAME_RULE))
+        return Odd(
+            (Token("NAME", text, start, end),), _finding(file, "WT0009", message, start, end, help=NAME_RULE)
+        )
     amount = float(found[1].replace("_", "") + (found[2] or ""))
     while not amount.is_integer() and unit in _SMALLER:
         unit, factor = _SMALLER[unit]
@@ -113,7 +120,9 @@ def read_odd_word(file: str, text: str, start: int) -> Odd:
     end = start + len(text)
     strange = next(letter for letter in text if not letter.isascii())
     message = f"`{text}` is not a name: it holds {_described(strange)}"
-    return Odd((Token("NAME", text, start, end),), _finding(file, "WT0009", message, start, end, help=NAME_RULE))
+    return Odd(
+        (Token("NAME", text, start, end),), _finding(file, "WT0009", message, start, end, help=NAME_RULE)
+    )
 
 
 def read_odd_character(file: str, text: str, start: int) -> Odd:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Place
@@ -30,12 +30,29 @@ from windtunnel.dsl.tokens import (
 
 MAX_RESTARTS: Final = 20
 _WORD: Final = re.compile(r"[^\W\d]\w*(?:-\w+)*")
-_ITEM_AHEAD: Final = re.compile(r'(?:import|type|workflow|template)[ \t]+[A-Za-z_]|scenario[ \t]+"|language[ \t]+\d')
+_ITEM_AHEAD: Final = re.compile(
+    r'(?:import|type|workflow|template)[ \t]+[A-Za-z_]|scenario[ \t]+"|language[ \t]+\d'
+)
 _ONE_LINE: Final = re.compile(r'(?:[^"\\\n$]+|\\[^\n]|\$\$\{|\$(?!\{))*')
 _MANY_LINES: Final = re.compile(r'(?:[^"$]+|"(?!"")|\$\$\{|\$(?!\{))*')
 _CODE_AT_END: Final = re.compile(r"(?:[\])},\s]+|\s\{\s*)\Z")
 _NO_ITEM_AFTER: Final = frozenset(
-    {"IF", "THEN", "ELSE", "NOT", "AND", "OR", "IN", "AS", "IMPORT", "TYPE", "TEMPLATE", "WORKFLOW", "SCENARIO", "FOR"}
+    {
+        "IF",
+        "THEN",
+        "ELSE",
+        "NOT",
+        "AND",
+        "OR",
+        "IN",
+        "AS",
+        "IMPORT",
+        "TYPE",
+        "TEMPLATE",
+        "WORKFLOW",
+        "SCENARIO",
+        "FOR",
+    }
 )
 
 _token: Callable[[tuple[str, str, int, int]], Token] = partial(tuple.__new__, Token)
@@ -186,7 +203,7 @@ class _Lexer:
         self.tokens.append(_token((kind, word, start, end)))
 
     def begins_item(self, start: int) -> bool:
-        """Whether a word begins an item: outside brackets where a value cannot stand, or as a heading in column 1."""
+        """Whether a word begins an item: outside brackets, or as a heading in column 1."""
         if not self.tokens:
             return True
         last = self.tokens[-1].kind
@@ -220,7 +237,9 @@ class _Lexer:
         frames = self.frames
         self.match_depth = -1
         if kind == "RBRACE":
-            inner = next((f.kind for f in reversed(frames) if f.kind in ("LBRACE", "INTERPOLATION_OPEN")), None)
+            inner = next(
+                (f.kind for f in reversed(frames) if f.kind in ("LBRACE", "INTERPOLATION_OPEN")), None
+            )
             if inner == "INTERPOLATION_OPEN":
                 while frames[-1].kind != "INTERPOLATION_OPEN":
                     self.unbalance()
@@ -318,7 +337,9 @@ class _Lexer:
         if last.kind == "TEXT_PIECE" and (code := _CODE_AT_END.search(last.text)) is not None:
             outer = self.frames[-2] if len(self.frames) > 1 else None
             closers = last.text[code.start() :].strip()
-            if closers and (closers[0] in ",{" or (outer and PARTNERS[outer.kind] == self.meanings[closers[0]])):
+            if closers and (
+                closers[0] in ",{" or (outer and PARTNERS[outer.kind] == self.meanings[closers[0]])
+            ):
                 stop = last.start + code.start()
                 self.tokens[-1] = _token(("TEXT_PIECE", self.text[last.start : stop], last.start, stop))
                 if stop == last.start:
@@ -365,11 +386,13 @@ class _Lexer:
     def open_end(self, last: _Frame) -> int:
         """A triple-quoted string reaches the end of the file: find the one that most likely lacks its end.
 
-        Text in triple quotes is indented deeper than the line that opens it. The first such string with a line that
-        is not, is taken for the open one, and ends before that line. When an interpolation is still open in it, that
-        is what lacks its end, and its `${` is read as text.
+        Text in triple quotes is indented deeper than the line that opens it. The first such string with a
+        line that is not, is taken for the open one, and ends before that line. When an interpolation is still
+        open in it, that is what lacks its end, and its `${` is read as text.
         """
-        inner = next((f for f in self.frames if f.kind == "INTERPOLATION_OPEN" and f.token > last.token), None)
+        inner = next(
+            (f for f in self.frames if f.kind == "INTERPOLATION_OPEN" and f.token > last.token), None
+        )
         if inner is not None and self.restarts < MAX_RESTARTS:
             self.restarts += 1
             self.rewind(self.frames.index(inner), inner.token, inner.start)
@@ -379,7 +402,9 @@ class _Lexer:
             if token.kind != "TEXT_OPEN" or token.text != '"""':
                 continue
             stop = self.shallow_line(token.start)
-            close = next((t.start for t in self.tokens[index:] if t.kind == "TEXT_CLOSE" and t.text == '"""'), None)
+            close = next(
+                (t.start for t in self.tokens[index:] if t.kind == "TEXT_CLOSE" and t.text == '"""'), None
+            )
             if stop is not None and (close is None or stop < close) and self.restarts < MAX_RESTARTS:
                 self.restarts += 1
                 frame = _Frame("TEXT_OPEN", index, token.start, False, False)

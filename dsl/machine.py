@@ -20,7 +20,7 @@ class Mark(NamedTuple):
 
     depth: int
     state: int
-    index: int
+    token: int
 
 
 class Machine:
@@ -45,27 +45,27 @@ class Machine:
         self.state = self.table.start
 
     def run(self, tokens: Sequence[Token], index: int) -> int | None:
-        """Take tokens from `index` on; None when the item is complete, else the number of the token it stuck at.
+        """Take tokens from `index` on; None when the item is complete, else where it is stuck.
 
         The last token must be of the kind END. The item is then the only value.
         """
         actions, gotos, entry = self.table.actions, self.table.gotos, self.table.entry
         below, values, reducers, marks = self.below, self.values, self.reducers, self.marks
         state, end = self.state, self.table.end
-        for index in range(index, len(tokens)):
-            token = tokens[index]
+        for place in range(index, len(tokens)):
+            token = tokens[place]
             kind = token[0]
             while True:
                 action = actions[state].get(kind)
                 if action is None:
                     self.state = state
-                    return index
+                    return place
                 if action >= 0:
                     if entry[state]:
                         depth = len(below)
                         while marks and marks[-1][0] >= depth:
                             marks.pop()
-                        marks.append(Mark(depth, state, index))
+                        marks.append(Mark(depth, state, place))
                     below.append(state)
                     state = action
                     values.append(token)
@@ -80,8 +80,8 @@ class Machine:
                     del values[-size:]
                     if size > 1:
                         del below[1 - size :]
-                    for place in absent:
-                        children.insert(place, None)
+                    for gap in absent:
+                        children.insert(gap, None)
                     values.append(make(*children))
                 else:
                     below.append(state)
@@ -103,7 +103,7 @@ class Machine:
         return [*self.below, self.state] if mark is None else [*self.below[: mark.depth], mark.state]
 
     def probe(self, stack: list[int], kinds: Iterable[str]) -> int:
-        """How many tokens of these kinds a stack of states would take; completing the item counts for very many.
+        """How many tokens of these kinds a stack would take; completing the item counts for very many.
 
         `stack` is used up; nothing else changes.
         """

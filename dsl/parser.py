@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,14 +21,15 @@ from windtunnel.dsl.tokens import Comment, Lexed, Token
 from windtunnel.dsl.workflows import Header
 
 LANGUAGE: Final = 1
+_MISLEADING: Final = frozenset({"WT0001", "WT0002", "WT0019"})
 
 
 @dataclass(frozen=True)
 class Parsed:
     """What could be read of a file, and every problem found on the way, in the order of the text.
 
-    `holes` are the spans that were skipped after an error: where one lies inside a declaration, that declaration
-    is not whole, and what seems to be missing from it may have stood there.
+    `holes` are the spans that were skipped after an error: where one lies inside a declaration, that
+    declaration is not whole, and what seems to be missing from it may have stood there.
     """
 
     source: Source
@@ -49,20 +51,14 @@ def parse(source: Source) -> Parsed:
     version = _other_language(source, lexed)
     if version is not None:
         return Parsed(source, empty, (version,), (whole,))
-    machine_builder = Builder(source.name, Comments(source, lexed.comments))
-    recovery = Recovery(source, Machine(table(), machine_builder), lexed.diagnostics)
+    builder = Builder(source.name, Comments(source, lexed.comments))
+    recovery = Recovery(source, Machine(table(), builder), lexed.diagnostics)
     items, unpaired = _items(source, lexed, recovery)
     allows, silences = read_allows(source, lexed.comments)
     language, kept, misplaced = _header(source, items)
     tree = File(language, kept, allows, whole)
-    found = [
-        *lexed.diagnostics,
-        *unpaired,
-        *recovery.findings,
-        *machine_builder.diagnostics,
-        *silences,
-        *misplaced,
-    ]
+    found = [*_one_a_line(source, [lexed.diagnostics, unpaired, recovery.findings, builder.diagnostics])]
+    found.extend((*silences, *misplaced))
     if not kept and not found:
         message = "there is no workflow, type, template or scenario in this file"
         found.append(report("WT0022", message, Place(source.name, Span(0, 0))))
@@ -89,13 +85,32 @@ def _items(source: Source, lexed: Lexed, recovery: Recovery) -> tuple[list[Any],
     return items, unpaired
 
 
+def _one_a_line(source: Source, groups: list[list[Diagnostic]]) -> Iterator[Diagnostic]:
+    """Findings of the lexer, about brackets, of the parser and of the builders, without what only follows.
+
+    The lexer knows what it says. On a line where an earlier group has found something, a later one is likely to have
+    stumbled over the same; and the parser is to be believed once on a line.
+    """
+    taken: set[int] = set()
+    for place, group in enumerate(groups):
+        lines = {_line(source, each) for each in group}
+        told: set[int] = set()
+        for finding in sorted(group, key=lambda each: each.primary.span):
+            line = _line(source, finding)
+            if line not in taken and (place != 2 or line not in told):
+                told.add(line)
+                yield finding
+        taken |= lines if place else set()
+        taken |= {_line(source, each) for each in group if each.code in _MISLEADING}
+
+
 def _line(source: Source, finding: Diagnostic) -> int:
     """The line that a finding is about."""
     return source.position(finding.primary.span.start)[0]
 
 
 def _in_order(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Findings in the order of the text, without repeats; cut off, with a word about it, when there are very many."""
+    """Findings in the order of the text, without repeats, and not more than a person can use."""
     ordered = sorted(dict.fromkeys(found), key=lambda each: (each.primary.span, each.code))
     if len(ordered) <= MAX_FINDINGS:
         return tuple(ordered)
@@ -114,7 +129,9 @@ def _other_language(source: Source, lexed: Lexed) -> Diagnostic | None:
     place = Place(source.name, Span(number.start, number.end))
     if number.text.isdigit() and number.text.lstrip("0") and len(number.text) < 7:
         message = f"this file is written in language {number.text}; this windtunnel reads language {LANGUAGE}"
-        return report("WT0020", message, place, help="a newer windtunnel reads it: `pip install -U windtunnel`")
+        return report(
+            "WT0020", message, place, help="a newer windtunnel reads it: `pip install -U windtunnel`"
+        )
     return report("WT0020", f"there is no language {number.text}", place, help=f"write `language {LANGUAGE}`")
 
 

@@ -1,10 +1,10 @@
-"""Goes on after a syntax error: finds the change to the tokens that lets the parse get furthest, reports it, makes it.
+"""Goes on after a syntax error with the change to the tokens that lets the parse get furthest.
 
-Where the machine is stuck, several changes are tried on the states alone, without building anything: a misspelt
-keyword nearby, a reserved word or a bad name where a name is declared, one token inserted, replaced or removed, an
-entry cut off where the next one begins, and, always possible, skipping to the next entry. Among those that read a few
-tokens more, the one that reads furthest wins, then the cheapest. An entry that is given up becomes a HOLE, so that one
-broken line costs one line.
+Where the machine is stuck, several changes are tried on the states alone, without building anything: a
+misspelt keyword nearby, a reserved word or a bad name where a name is declared, one token inserted, replaced
+or removed, an entry cut off where the next one begins, and, always possible, skipping to the next entry.
+Among those that read a few tokens more, the one that reads furthest wins, then the cheapest. An entry that is
+given up becomes a HOLE, so that one broken line costs one line.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _NAME_ENDS: Final = frozenset({"LBRACE", "EQUAL", "TEXT_OPEN", "LPAR", "NEWLINE"
 
 
 class Repair(NamedTuple):
-    """A change to the tokens: `first` to `last` become `new`, and the parse goes on from `mark` or from `first`.
+    """A change: tokens `first` to `last` become `new`, and the parse goes on from `mark` or `first`.
 
     `far` is the number of the first old token that is not read then; `finding` says what was wrong.
     """
@@ -78,6 +78,7 @@ class Recovery:
         self.findings: list[Diagnostic] = []
         self.holes: list[Span] = []
         self.repaired = -NEED
+        self.joined = False
 
     def know(self, findings: Sequence[Diagnostic]) -> None:
         """More findings that errors of the parser may follow from."""
@@ -87,6 +88,7 @@ class Recovery:
         """The item that the tokens (with END) spell; None when nothing of it could be kept."""
         self.machine.reset()
         self.repaired = -NEED
+        self.joined = False
         index = 0
         while (stuck := self.machine.run(tokens, index)) is not None:
             repair = self.choose(tokens, stuck)
@@ -100,26 +102,37 @@ class Recovery:
         """Report a repair, unless it follows from what was reported already; remember what it skips."""
         hole = repair.new == () or repair.new[0].kind == HOLE
         if hole and repair.last - repair.first > 1:
-            last = tokens[repair.last - 1] if tokens[repair.last - 1].kind != END else tokens[repair.last - 2]
-            self.holes.append(Span(tokens[repair.first].start, last.end))
-        start = tokens[self.machine.marks[-1].index if self.machine.marks else 0].start
-        place = bisect_left(self.known, min(start, repair.finding.primary.span.start))
-        last = max(stuck, repair.last - 1)
-        follows = place < len(self.known) and (self.known[place] <= tokens[last].end or tokens[stuck].kind == END)
-        if not follows and stuck >= self.repaired:
+            end = next(each.end for each in reversed(tokens[: repair.last]) if each.kind != END)
+            self.holes.append(Span(tokens[repair.first].start, end))
+        if tokens[stuck].kind == END:
+            span = Span(tokens[0].start, tokens[-1].end)
+        else:
+            entry = tokens[self.machine.marks[-1].token if self.machine.marks else 0]
+            start = min(entry.start, repair.finding.primary.span.start)
+            span = Span(start, tokens[max(stuck, repair.last - 1)].end)
+        place = bisect_left(self.known, span.start)
+        follows = place < len(self.known) and self.known[place] <= span.end
+        joined = bool(repair.new) and repair.new[0].kind == "NEWLINE"
+        if not follows and stuck >= self.repaired and not (joined and self.joined):
             self.findings.append(repair.finding)
+        self.joined = self.joined or joined
 
     def apply(self, repair: Repair, tokens: list[Token]) -> int:
         """Change the tokens and take the machine back; returns where it goes on."""
         machine = self.machine
         if repair.mark is not None:
             machine.back_to(repair.mark)
-        elif machine.values and repair.new == () and repair.last == repair.first + 1 and repair.cost == _PREVIOUS:
+        elif (
+            machine.values
+            and repair.new == ()
+            and repair.last == repair.first + 1
+            and repair.cost == _PREVIOUS
+        ):
             machine.values.pop()
             machine.state = machine.below.pop()
         tokens[repair.first : repair.last] = repair.new
         self.repaired = repair.first + len(repair.new) + 1
-        return repair.first if repair.mark is None else repair.mark.index
+        return repair.first if repair.mark is None else repair.mark.token
 
     # --- candidates ---------------------------------------------------------------------------------------
 
@@ -140,11 +153,13 @@ class Recovery:
         return Repair(0, 0, start, 0, len(tokens), (), self.does_not_fit(tokens, at))
 
     def forget_closed(self, tokens: list[Token], at: int) -> None:
-        """Drop the marks of lists that have ended; the machine itself does not look for them."""
+        """Drop the marks of entries and lists that have ended; the machine itself does not look for them."""
         live: list[Mark] = []
         for mark in self.machine.marks:
+            if mark.depth >= len(self.machine.below):
+                continue
             depth = 0
-            for token in tokens[mark.index : at]:
+            for token in tokens[mark.token : at]:
                 depth += (token.kind in PARTNERS) - (token.kind in CLOSERS)
                 if depth < 0:
                     break
@@ -164,7 +179,7 @@ class Recovery:
         yield from self.removals(tokens, at, stack)
         if self.machine.marks:
             yield from self.cuts(tokens, at, marks)
-            yield from self.skips(tokens, at, marks)
+        yield from self.skips(tokens, at, marks if self.machine.marks else [])
 
     def tried(
         self,
@@ -179,7 +194,7 @@ class Recovery:
     ) -> Repair:
         """A repair with how far it would get."""
         first, last = edit
-        begin = first if mark is None else mark.index
+        begin = first if mark is None else mark.token
         kinds = [token.kind for token in tokens[begin:first]]
         kinds.extend(token.kind for token in new)
         before = len(kinds)
@@ -200,31 +215,41 @@ class Recovery:
 
     def bad_names(self, tokens: list[Token], at: int, mark: Mark) -> Iterator[Repair]:
         """Something else where a declaration has its name."""
-        begin = mark.index + 1
-        if tokens[mark.index].kind not in _DECLARING or not begin <= at <= begin + 8:
+        begin = mark.token + 1
+        if tokens[mark.token].kind not in _DECLARING or not begin <= at <= begin + 8:
             return
         stop = begin
         if tokens[begin].kind == "TEXT_OPEN":
             while stop < at + WINDOW and stop + 1 < len(tokens) and tokens[stop].kind != "TEXT_CLOSE":
                 stop += 1
             stop += 1
-        while stop < len(tokens) and tokens[stop].kind not in _NAME_ENDS and not (stop > begin and self.fresh(tokens, stop)):
+        while (
+            stop < len(tokens)
+            and tokens[stop].kind not in _NAME_ENDS
+            and not (stop > begin and self.fresh(tokens, stop))
+        ):
             stop += 1
-        if not begin < stop < len(tokens) or (stop == begin + 1 and tokens[begin].text.isidentifier()) or stop < at:
+        if (
+            not begin < stop < len(tokens)
+            or (stop == begin + 1 and tokens[begin].text.isidentifier())
+            or stop < at
+        ):
             return
         span = Span(tokens[begin].start, tokens[stop - 1].end)
         raw = self.source.text[span.start : span.end]
         name = re.sub(r"\W+", "_", raw, flags=re.ASCII).strip("_") or "unnamed"
         name = name if name[0].isalpha() else f"n{name}"
         fixes = self.fix(f"call it `{name}`", span.start, span.end, name, safe=False)
-        finding = self.report("WT0009", f"`{raw}` is not a name", span.start, span.end, help=NAME_RULE, fixes=fixes)
+        finding = self.report(
+            "WT0009", f"`{raw}` is not a name", span.start, span.end, help=NAME_RULE, fixes=fixes
+        )
         token = Token("NAME", name, span.start, span.end)
         yield self.tried(tokens, at, 0.5, mark, (begin, stop), (token,), finding)
 
     def typos(self, tokens: list[Token], at: int, mark: Mark) -> Iterator[Repair]:
         """A word that is nearly a keyword, here or a little before."""
         keywords = self.machine.table.keywords
-        places = {mark.index, *range(max(mark.index, at - LOOK_BACK), at + 1)}
+        places = {mark.token, *range(max(mark.token, at - LOOK_BACK), at + 1)}
         for place in sorted(places):
             token = tokens[place]
             if token.kind != "NAME" and token.kind not in keywords.values():
@@ -240,7 +265,7 @@ class Recovery:
     def insertions(self, tokens: list[Token], at: int, stack: list[int]) -> Iterator[Repair]:
         """A token is missing."""
         end = tokens[at - 1].end if at else tokens[at].start
-        in_lines = self.machine.marks and self.separator(self.machine.marks[-1]) == "NEWLINE"
+        in_lines = self.machine.takes(stack, "NEWLINE")
         for kind, cost in _INSERTED.items():
             if not self.machine.takes(stack, kind):
                 continue
@@ -261,14 +286,24 @@ class Recovery:
         """Another sign was meant."""
         token = tokens[at]
         table = self.machine.table
-        if token.kind in PARTNERS or token.kind in CLOSERS or (token.text not in table.operators and token.kind != "OR"):
+        if (
+            token.kind in PARTNERS
+            or token.kind in CLOSERS
+            or (token.text not in table.operators and token.kind != "OR")
+        ):
             return
         for number, kind in enumerate(_REPLACING):
             if kind == token.kind or not self.machine.takes(stack, kind):
                 continue
             sign = table.spellings[kind]
             fixes = self.fix(f"write `{sign}`", token.start, token.end, sign)
-            finding = self.report("WT0004", f"`{token.text}` does not fit here; write `{sign}`", token.start, token.end, fixes=fixes)
+            finding = self.report(
+                "WT0004",
+                f"`{token.text}` does not fit here; write `{sign}`",
+                token.start,
+                token.end,
+                fixes=fixes,
+            )
             new = Token(kind, sign, token.start, token.end)
             yield self.tried(tokens, at, 2.3 + number * 0.01, None, (at, at + 1), (new,), finding)
 
@@ -289,51 +324,59 @@ class Recovery:
     def cuts(self, tokens: list[Token], at: int, marks: list[Mark]) -> Iterator[Repair]:
         """The entry broke off, and a later one begins at or before the token that does not fit."""
         for level, mark in enumerate(marks):
-            for end in self.entry_ends(tokens, mark):
+            for end in self.entry_ends(tokens, self.machine.stack(mark), mark.token):
                 if end > at:
                     break
                 last = tokens[end - 1]
                 stack = self.machine.stack(mark)
-                self.machine.probe(stack, [token.kind for token in tokens[mark.index : end]])
+                self.machine.probe(stack, [token.kind for token in tokens[mark.token : end]])
                 expected = self.expected.phrase(stack)
                 message = f"something is missing behind {self.named(last)}"
                 finding = self.report("WT0007", message, last.end, last.end, help=expected)
-                hole = (Token(HOLE, "", last.end, last.end),)
-                yield self.tried(tokens, at, 3 + 0.2 * level, mark, (mark.index, end), hole, finding)
+                cost = 3 + 0.2 * level
+                yield self.tried(tokens, at, cost, mark, (mark.token, end), self.hole(last.end), finding)
 
     def skips(self, tokens: list[Token], at: int, marks: list[Mark]) -> Iterator[Repair]:
-        """Give the entry up and go on with the next one."""
+        """Give the entry up, or what follows a whole one, and go on with the next."""
         finding = self.does_not_fit(tokens, at)
+        here = self.machine.stack()
+        if self.machine.takes(here, HOLE):
+            end = next((end for end in self.entry_ends(tokens, here, at) if end > at), at)
+            if end > at:
+                yield self.tried(tokens, at, 5.5, None, (at, end), self.hole(tokens[end].start), finding)
         for level, mark in enumerate(marks):
-            end = next((end for end in self.entry_ends(tokens, mark) if end >= at), None)
-            if end is not None:
-                hole = (Token(HOLE, "", tokens[end].start, tokens[end].start),)
-                repair = self.tried(tokens, at, 6.0 + level, mark, (mark.index, end), hole, finding)
-                if repair.far > end:
-                    yield repair
+            stack = self.machine.stack(mark)
+            end = next((end for end in self.entry_ends(tokens, stack, mark.token) if end >= at), -1)
+            hole = self.hole(tokens[end].start)
+            repair = self.tried(tokens, at, 6.0 + level, mark, (mark.token, end), hole, finding)
+            if repair.far > end >= 0:
+                yield repair
 
-    def separator(self, mark: Mark) -> str | None:
-        """What stands between the entries of the list that a mark lies in; None for clause blocks."""
-        stack = self.machine.stack(mark)
-        self.machine.probe(stack, (HOLE,))
-        return next((kind for kind in ("NEWLINE", "COMMA") if self.machine.takes(stack, kind)), None)
+    def hole(self, offset: int) -> tuple[Token, ...]:
+        """A token that stands for what was given up."""
+        return (Token(HOLE, "", offset, offset),)
 
-    def entry_ends(self, tokens: list[Token], mark: Mark) -> Iterator[int]:
-        """Where the entry that begins at a mark may end: the numbers of tokens that do not belong to it any more."""
-        separator = self.separator(mark)
+    def entry_ends(self, tokens: list[Token], stack: list[int], start: int) -> Iterator[int]:
+        """Where an entry that begins at the token `start` may end: the numbers of tokens that follow it."""
+        after = list(stack)
+        self.machine.probe(after, (HOLE,))
+        separator = next((kind for kind in ("NEWLINE", "COMMA") if self.machine.takes(after, kind)), None)
         depth = 0
-        for index in range(mark.index, len(tokens)):
+        for index in range(start, len(tokens)):
             kind = tokens[index].kind
             if kind in CLOSERS:
                 depth -= 1
                 if depth < 0:
                     yield index
                     return
-            elif index > mark.index and depth == 0:
-                if separator is None and self.fresh(tokens, index) or kind == separator:
-                    yield index
+            elif index > start and depth == 0 and self.parts(tokens, index, separator):
+                yield index
             if kind in PARTNERS:
                 depth += 1
+
+    def parts(self, tokens: list[Token], index: int, separator: str | None) -> bool:
+        """Whether a token parts entries: the separator, or in clause blocks the first on its line."""
+        return self.fresh(tokens, index) if separator is None else tokens[index].kind == separator
 
     # --- words --------------------------------------------------------------------------------------------
 
@@ -370,4 +413,3 @@ class Recovery:
         """One fix with one edit."""
         how = Applicability.SAFE if safe else Applicability.MAYBE
         return [Fix(title, (Edit(Place(self.source.name, Span(start, end)), text),), how)]
-

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from windtunnel.dsl import syntax as s
-from windtunnel.dsl.tokens import Token
 from windtunnel.dsl.syntax import Span
+from windtunnel.dsl.tokens import Token
 from windtunnel.dsl.workflows import Workflows, block, word
 
 
@@ -257,7 +257,9 @@ class Builder(Workflows):
         paths = tuple(path for expr in (first, *rest) if (path := as_path(expr)) is not None)
         if len(paths) <= len(rest):
             wrong = next(expr for expr in (first, *rest) if as_path(expr) is None)
-            self.report("WT0004", "between arrows stand nodes, such as `approve` or `mount/approve`", wrong.span)
+            self.report(
+                "WT0004", "between arrows stand nodes, such as `approve` or `mount/approve`", wrong.span
+            )
         return s.Expect("order", None, paths, Span(first.span.start, rest[-1].span.end))
 
     def make_next_path(self, _: Token, expr: s.Expr) -> s.Expr:

@@ -37,7 +37,7 @@ def where(place: Place, sources: Mapping[str, Source]) -> str:
 
 
 def render(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> str:
-    """The diagnostic as plain text over several lines, without a newline at the end. Never fails, for any span."""
+    """The diagnostic as plain text over several lines, without a last newline; fails for no span."""
     head = f"{diagnostic.severity.value}[{diagnostic.code}]: {diagnostic.message}"
     lines = [head]
     files = [diagnostic.primary.file]

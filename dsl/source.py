@@ -18,9 +18,9 @@ MAX_FILE: Final = 4 * 1024 * 1024
 class Source:
     """The text of one file under the name it was read by.
 
-    `text` is normalised: one leading byte order mark is dropped, `\\r\\n` and `\\r` become `\\n`, so that offsets
-    and digests do not depend on the platform. Lines and columns count from 1; a column is a code point and a tab is
-    one.
+    `text` is normalised: one leading byte order mark is dropped, `\\r\\n` and `\\r` become `\\n`, so that
+    offsets and digests do not depend on the platform. Lines and columns count from 1; a column is a code
+    point and a tab is one.
     """
 
     name: str

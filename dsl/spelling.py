@@ -12,8 +12,8 @@ LONGEST_COMPARED: Final = 64
 def nearest(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
     """The candidates that `name` may have been meant for, nearest first, equals in alphabetical order.
 
-    A candidate is near when changing a third of the longer name's letters (at least one) can reach it; names that
-    differ in case only are always near. Names of more than 64 letters are compared by their first 64.
+    A candidate is near when changing a third of the longer name's letters (at least one) can reach it; names
+    that differ in case only are always near. Names of more than 64 letters are compared by their first 64.
     """
     found: list[tuple[float, str]] = []
     short = name[:LONGEST_COMPARED]
@@ -31,7 +31,7 @@ def nearest(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
 
 
 def distance(left: str, right: str, most: float = float("inf")) -> float:
-    """Damerau-Levenshtein distance (adjacent swaps, each part edited once); above `most` it may stop early."""
+    """Damerau-Levenshtein distance with adjacent swaps; above `most` it may stop early."""
     before: list[int] = []
     last = list(range(len(right) + 1))
     for row, letter in enumerate(left, 1):

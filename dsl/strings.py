@@ -11,6 +11,8 @@ _ESCAPE: Final = re.compile(
     r"\$\$\{|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\(.?)",
     re.DOTALL,
 )
+_SHORT: Final = {value: key for key, value in ESCAPES.items() if value != "/"}
+_NEEDS_ESCAPE: Final = re.compile(r'\$\{|["\\]')
 _FIRST_LINE: Final = re.compile(r"[ \t]*\n")
 _LAST_LINE: Final = re.compile(r"\n[ \t]*\Z")
 _INDENT: Final = re.compile(r"[ \t]*")
@@ -46,6 +48,33 @@ def decode(raw: str) -> tuple[str, tuple[BadEscape, ...]]:
     return _ESCAPE.sub(meant, raw), tuple(bad)
 
 
+def encode(value: str, before_value: bool = False) -> str:
+    """A literal piece as it stands in `"…"`; before an interpolation (`before_value`) no `$` may end it."""
+    if value.isprintable() and not _NEEDS_ESCAPE.search(value):
+        return value
+    text = _NEEDS_ESCAPE.sub(lambda found: _escaped(found[0]), value)
+    text = "".join(letter if letter.isprintable() or letter == " " else _escaped(letter) for letter in text)
+    return f"{text[:-1]}\\u0024" if before_value and text.endswith("$") else text
+
+
+def _escaped(text: str) -> str:
+    """`"`, `\\`, `${` or a character that cannot be seen, as an escape."""
+    if text == "${":
+        return "$${"
+    if text in _SHORT:
+        return f"\\{_SHORT[text]}"
+    number = ord(text)
+    if number < 0x10000:
+        return f"\\u{number:04x}"
+    number -= 0x10000
+    return f"\\u{0xD800 + (number >> 10):04x}\\u{0xDC00 + (number & 0x3FF):04x}"
+
+
+def encode_lines(value: str) -> str:
+    """A literal piece of a triple-quoted string, before its margin is added."""
+    return value.replace("${", "$${")
+
+
 def dedent(pieces: Sequence[str | None]) -> tuple[str | None, ...]:
     """The values of the pieces of a triple-quoted string; None stands for an interpolation.
 
@@ -53,21 +82,21 @@ def dedent(pieces: Sequence[str | None]) -> tuple[str | None, ...]:
     white space that all other lines begin with; blank lines do not count and become empty. `$${` means `${`.
     """
     parts = list(pieces)
-    opens = False
-    if parts and parts[0] is not None and (blank := _FIRST_LINE.match(parts[0])):
-        parts[0] = parts[0][blank.end() :]
-        opens = True
-    if parts and parts[-1] is not None:
-        if opens and len(parts) == 1 and not parts[0].strip(" \t"):  # type: ignore[union-attr]
-            parts[-1] = ""
-        else:
-            parts[-1] = _LAST_LINE.sub("", parts[-1])
+    if not parts:
+        return ()
+    first, last = parts[0], parts[-1]
+    opens = first is not None and _FIRST_LINE.match(first) is not None
+    if first is not None and opens:
+        first = parts[0] = _FIRST_LINE.sub("", first, count=1)
+        last = parts[-1]
+    if last is not None:
+        alone = opens and len(parts) == 1 and not last.strip(" \t")
+        parts[-1] = "" if alone else _LAST_LINE.sub("", last)
     margin = _margin(parts, opens)
+    end = len(parts) - 1
     return tuple(
-        None
-        if part is None
-        else _strip(part, margin, opens or number > 0, number == len(parts) - 1, number == 0)
-        for number, part in enumerate(parts)
+        None if part is None else _without(part, margin, opens and place == 0, place == end)
+        for place, part in enumerate(parts)
     )
 
 
@@ -84,11 +113,11 @@ def _line_starts(part: str, at_start: bool) -> Iterator[int]:
 def _margin(parts: Sequence[str | None], opens: bool) -> str:
     """The white space common to the beginning of all lines that are not blank."""
     margin: str | None = None
-    for number, part in enumerate(parts):
+    for place, part in enumerate(parts):
         if part is None:
             continue
-        last = number == len(parts) - 1
-        for start in _line_starts(part, opens and number == 0):
+        last = place == len(parts) - 1
+        for start in _line_starts(part, opens and place == 0):
             found = _INDENT.match(part, start)
             assert found is not None, "an indent may be empty but always matches"
             if part.startswith("\n", found.end()) or (last and found.end() == len(part)):
@@ -101,13 +130,12 @@ def _margin(parts: Sequence[str | None], opens: bool) -> str:
     return margin or ""
 
 
-def _strip(part: str, margin: str, opens: bool, last: bool, first: bool) -> str:
-    """A piece without the margin; `opens` and `first` say whether its beginning begins a line."""
+def _without(part: str, margin: str, begins_line: bool, last: bool) -> str:
+    """A piece without the margin; `begins_line` says whether its beginning begins a line."""
     lines = part.split("\n")
-    for number, line in enumerate(lines):
-        if number == 0 and not (opens and first):
+    for place, line in enumerate(lines):
+        if place == 0 and not begins_line:
             continue
-        final = number == len(lines) - 1
-        blank = not line.strip(" \t") and (not final or last)
-        lines[number] = "" if blank else line.removeprefix(margin)
+        ends = place < len(lines) - 1 or last
+        lines[place] = "" if ends and not line.strip(" \t") else line.removeprefix(margin)
     return "\n".join(lines).replace("$${", "${")

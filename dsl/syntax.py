@@ -1,8 +1,8 @@
 """The syntax tree: frozen data with spans, one class per construct of the language.
 
 Every node carries a `Span` of code points into the text of its file. The tree says what was written, not what
-it means: names are unresolved, clauses stand in source order, and a clause that a node kind does not know is kept
-so that the compiler can name it. Later passes keep side tables; nobody writes into a tree.
+it means: names are unresolved, clauses stand in source order, and a clause that a node kind does not know is
+kept so that the compiler can name it. Later passes keep side tables; nobody writes into a tree.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`key: value`, `key?: value` (left out when null), or the shorthand `{key}` with the value `Ref(key)`."""
+    """`key: value`, `key?: value` (left out when null), or the shorthand `{key}` for `Ref(key)`."""
 
     key: Name
     optional: bool
@@ -344,7 +344,7 @@ class CallEffect:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A bare word as a clause value: `progress`, `none`, `any`; empty for a clause that is only its keyword."""
+    """A bare word as a clause value: `progress`, `none`; empty for a clause that is only its keyword."""
 
     text: str
     span: Span
@@ -510,7 +510,8 @@ class Match:
 class EdgeLine:
     """One line of `edges`.
 
-    `heads` has several entries only for failure routes (`a, b on failed -> c`), which have `outcomes`. `chain` are the targets in order; a match may only come last. The limit belongs to the last arrow.
+    `heads` has several entries only for failure routes (`a, b on failed -> c`), which have `outcomes`.
+    `chain` are the targets in order; a match may only come last. The limit belongs to the last arrow.
     """
 
     heads: tuple[Endpoint, ...]
@@ -611,7 +612,8 @@ class Block:
 class Workflow:
     """One workflow. Repeated settings or blocks are all kept, so that the compiler can point at each.
 
-    `blocks` are the `input`, `exits` and `edges` blocks in source order; the n-th of a kind is the n-th entry there.
+    `blocks` are the `input`, `exits` and `edges` blocks in source order; the n-th of a kind is the n-th entry
+    there.
     """
 
     name: Name
@@ -718,7 +720,7 @@ class Expect:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`scenario "title" for workflow { … }`; `blocks` are `input`, `host`, `provider`, `person` and `faults`."""
+    """`scenario "title" for workflow { … }`; `blocks` are all its parts but the expectations."""
 
     title: Text
     workflow: Name

@@ -37,8 +37,9 @@ class Table:
     """LALR(1) tables and the terminals they speak of.
 
     `actions[state][terminal]` is the next state of a shift, or `~n` to reduce by `productions[n]`;
-    `entry[state]` tells whether an entry of a list may begin; `gotos[state][origin]` is the state after a reduction. `keywords` maps words to terminals, `operators` signs;
-    `pattern` matches any of them outside strings. `spellings` is the way back, for messages.
+    `entry[state]` tells whether an entry of a list may begin; `gotos[state][origin]` is the state after a
+    reduction. `keywords` maps words to terminals, `operators` signs; `pattern` matches any of them outside
+    strings. `spellings` is the way back, for messages.
     """
 
     actions: tuple[dict[str, int], ...]
@@ -109,7 +110,7 @@ def _production(rule: object) -> Production:
 
 
 def _pattern(operators: dict[str, str], patterns: dict[str, str]) -> re.Pattern[str]:
-    """One regular expression for all that stands outside strings, longest sign first; groups are terminals."""
+    """One pattern for all that stands outside strings, longest sign first; groups are terminals."""
     signs = sorted(operators, key=lambda sign: (-len(sign), sign))
     parts = [
         r"(?P<newline>\n)",

@@ -12,9 +12,9 @@ MAX_NESTING: Final = 200
 
 
 class Token(NamedTuple):
-    """A terminal of the grammar: `kind` is its name, `text` what stands in the source, offsets in code points.
+    """A terminal of the grammar by its name, what stands in the source, and where.
 
-    A token that the parser adds has an empty `text` and an empty span.
+    A token that the parser adds has an empty span.
     """
 
     kind: str
@@ -37,8 +37,8 @@ class Comment(NamedTuple):
 class Lexed:
     """Tokens, comments and problems of one file.
 
-    `items` are the indices of the tokens that begin a top-level item; `unbalanced` are those of them (by number)
-    whose brackets do not pair.
+    `items` are the indices of the tokens that begin a top-level item; `unbalanced` are those of them (by
+    number) whose brackets do not pair.
     """
 
     tokens: list[Token]
@@ -65,7 +65,7 @@ _CONTINUES: Final = frozenset({"ARROW", "VBAR", "THEN", "LBRACE", "LSQB", "LPAR"
 
 
 def opens_lines(before: Sequence[Token]) -> bool:
-    """Whether a `{` behind these tokens opens a block with one entry a line (a match is told by its keyword)."""
+    """Whether a `{` behind these tokens opens a block of one entry a line (for all but a match)."""
     return (
         bool(before)
         and before[-1].kind in _LINE_BLOCKS
@@ -74,5 +74,5 @@ def opens_lines(before: Sequence[Token]) -> bool:
 
 
 def ends_entry(last: Token, following: str) -> bool:
-    """Whether a newline in a line block ends an entry, between the token `last` and one of the kind `following`."""
+    """Whether a newline in a line block ends an entry, between `last` and a token of this kind."""
     return following not in _CONTINUES and last.kind != "COMMA" and last.kind != "LBRACE"

@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 
 from windtunnel.dsl import syntax as s
 from windtunnel.dsl.expressions import Expressions
-from windtunnel.dsl.tokens import Token
 from windtunnel.dsl.spelling import nearest, suggestion
 from windtunnel.dsl.syntax import Span
+from windtunnel.dsl.tokens import Token
 
 SETTINGS: Final = ("revision", "contract", "title", "maxSteps", "budget", "presentation")
 
