@@ -1,4 +1,4 @@
-"""One thing in, one thing out: whatever the hash seed, the locale or the folder, every command prints the same."""
+"""One thing in, one thing out, whatever the hash seed, the locale, the time zone or the folder."""
 
 from __future__ import annotations
 
@@ -69,11 +69,9 @@ def report_under(folder: Path, **environment: str) -> dict[str, Any]:
 def reports(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """The same work in two processes that differ in everything that must not matter."""
     root = tmp_path_factory.mktemp("determinism")
-    first = report_under(root / "one", PYTHONHASHSEED="0", LC_ALL="C", TZ="UTC", COLUMNS="80")
-    second = report_under(
-        root / "two", PYTHONHASHSEED="12345", LC_ALL="C.UTF-8", TZ="Asia/Kolkata", COLUMNS="200"
-    )
-    return [first, second]
+    here = {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC", "COLUMNS": "80"}
+    there = {"PYTHONHASHSEED": "12345", "LC_ALL": "C.UTF-8", "TZ": "Asia/Kolkata", "COLUMNS": "200"}
+    return [report_under(root / "one", **here), report_under(root / "two", **there)]
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,8 @@ def verdict(report: Report) -> str:
     found = len(report.get("violations") or ())
     if found:
         return f"✗ {_count(found, 'violation', 'violations')} in {flow}, with at most {bounds(report)}."
+    if report.get("gaps"):
+        return f"? {flow}: nothing broke, but for some nodes nothing valid could be made to try."
     if report.get("complete"):
         return f"✓ {flow} holds: every schedule with at most {bounds(report)} was tried, and nothing broke."
     return f"? {flow}: nothing broke so far, but not every schedule with at most {bounds(report)} was tried."

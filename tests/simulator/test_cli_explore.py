@@ -230,3 +230,26 @@ workflow small {
     said = windtunnel("explore", "small.flow")
     assert said.code == console.USAGE
     assert "not simulated yet: notify node tell" in said.err
+
+
+def test_a_node_for_which_nothing_valid_can_be_made_is_named(windtunnel: Cli, tmp_path: Path) -> None:
+    """An example of the author helps."""
+    flow = """language 1
+workflow small {
+  revision 1
+  exits { done: { code: text } }
+  agent say {
+    prompt "Say the code."
+    expectedOutput { code: text }
+    validate { require startsWith(output.code, "K-") and len(output.code) == 12 else "not a code" }
+  }
+  edges { start -> say -> exit done }
+}
+"""
+    (tmp_path / "small.flow").write_text(flow, encoding="utf-8")
+    said = windtunnel("explore", "small.flow")
+    assert "? small revision 1: nothing broke, but" in said.out
+    assert "! say: nothing that was made is accepted (not a code); add an example" in said.out
+    example = flow.replace("    validate", '    example { code: "K-1234567890" }\n    validate')
+    (tmp_path / "small.flow").write_text(example, encoding="utf-8")
+    assert windtunnel("explore", "small.flow").out.startswith("✓ small revision 1 holds")

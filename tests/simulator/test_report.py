@@ -149,6 +149,7 @@ def test_a_violation_comes_with_the_command_that_shows_it(golden: Callable[[str,
 def test_the_verdict_never_claims_more_than_was_looked_at() -> None:
     assert verdict(REPORT).startswith("✓")
     assert verdict({**REPORT, "complete": False}).startswith("?")
+    assert verdict({**REPORT, "gaps": {"choose": "add an example"}}).startswith("?")
     assert verdict({**REPORT, "complete": False, "violations": [VIOLATION]}).startswith("✗ 1 violation ")
     assert verdict({**REPORT, "violations": [VIOLATION, VIOLATION]}).startswith("✗ 2 violations ")
 
