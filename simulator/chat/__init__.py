@@ -25,4 +25,6 @@ reducer        the client's fold of events
 client         a browser tab
 network        tabs, server, disk, model and links as one world
 properties     what must hold in it
+hunting        a bounded search through such worlds
+small_worlds   where each seeded fault shows
 """

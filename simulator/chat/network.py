@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from windtunnel.simulator.chat import client
 from windtunnel.simulator.chat.client import SetTimer, Tab, TabOut
@@ -62,7 +62,7 @@ from windtunnel.simulator.chat.turns import (
 )
 
 Kind: TypeAlias = Literal[
-    "reorder", "drop", "duplicate", "disconnect", "crash", "append", "reload", "timeout"
+    "reorder", "drop", "delay", "duplicate", "disconnect", "crash", "append", "reload", "timeout"
 ]
 """What a move that costs something is."""
 
@@ -135,6 +135,15 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """A message that comes when everything else has come: one that was delayed, or the copy of one."""
+
+    tab: int
+    message: Request | Answer | StreamMessage
+    conn: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Ghost:
     """What a bystander remembers, for the properties only.
 
@@ -167,6 +176,7 @@ class World:
     requests: tuple[tuple[int, Request], ...] = ()
     answers: tuple[tuple[int, Answer], ...] = ()
     streams: tuple[Stream, ...] = ()
+    late: tuple[Late, ...] = ()
     calls: tuple[Call, ...] = ()
     tools: tuple[tuple[str, RunTool], ...] = ()
     timers: tuple[tuple[str, str | int], ...] = ()
@@ -258,7 +268,8 @@ def one_effect(world: World, session: str, out: object) -> World:
             disk = disk_of(world, session)
             return with_disk(world, replace(disk, reads=disk.reads + 1))
         case Write(lines):
-            return with_disk(world, replace(disk_of(world, session), writing=lines))
+            disk = disk_of(world, session)
+            return with_disk(world, replace(disk, writing=(disk.writing or ()) + lines))
         case Reply(answer):
             owner = int(answer.request.split(".")[0].removeprefix("tab"))
             ghost = replace(world.ghost, inside=world.ghost.inside - {answer.request})
@@ -350,6 +361,7 @@ def base_moves(world: World) -> Iterator[Move]:
     for place, stream in enumerate(world.streams):
         if wants_heartbeat(world, stream):
             yield Move("heartbeat", place)
+    yield from (Move("late", place) for place in range(len(world.late)))
 
 
 def waiting_requests(tab: Tab) -> tuple[str, ...]:
@@ -367,29 +379,28 @@ def unanswered(world: World, number: int, tab: Tab) -> list[str]:
     waiting = waiting_requests(tab)
     if not waiting:
         return []
-    going = {
-        request.request for _, request in world.requests if not isinstance(request, OpenStream | CloseStream)
-    }
-    coming = {answer.request for _, answer in world.answers}
-    return [
-        name
-        for name in waiting
-        if name not in going and name not in coming and name not in world.ghost.inside
-    ]
+    on_links = [*(request for _, request in world.requests), *(answer for _, answer in world.answers)]
+    names = {getattr(each, "request", None) for each in (*on_links, *(each.message for each in world.late))}
+    return [name for name in waiting if name not in names and name not in world.ghost.inside]
 
 
 def stream_is_gone(world: World, number: int, tab: Tab) -> bool:
     """Whether a tab waits for a stream that will not come."""
     if tab.conn is None or any(stream.conn == tab.conn for stream in world.streams):
         return False
-    return not any(isinstance(each, OpenStream) and each.conn == tab.conn for _, each in world.requests)
+    asked = (*(each for _, each in world.requests), *(each.message for each in world.late))
+    return not any(isinstance(each, OpenStream) and each.conn == tab.conn for each in asked)
 
 
 def wants_heartbeat(world: World, stream: Stream) -> bool:
     """Whether a stream is quiet and its reader is not where the session is."""
     host = session_of(world.server, stream.session)
     tab = world.tabs[stream.tab]
-    if stream.messages or not isinstance(host, Host) or host.jobs or tab.conn != stream.conn:
+    if stream.messages or tab.conn != stream.conn or isinstance(host, Opening):
+        return False
+    if host is None:  # Nobody answers at the other end.
+        return True
+    if host.jobs:
         return False
     if all(reader.conn != stream.conn for reader in host.subscribers):
         return True
@@ -418,8 +429,8 @@ def act_is_due(world: World) -> bool:
 
 
 def is_quiet(world: World) -> bool:
-    """Whether nothing happens but by the person."""
-    waiting = replace(world, act=len(world.setting.acts))
+    """Whether nothing happens but by the person, or much later."""
+    waiting = replace(world, act=len(world.setting.acts), late=())
     return next(base_moves(waiting), None) is None
 
 
@@ -439,13 +450,13 @@ def fault_moves(world: World) -> Iterator[Move]:
             for place, disk in enumerate(world.disks)
             if disk.writing is not None
         )
-    for kind, verb in (("drop", "drop"), ("duplicate", "duplicate")):
+    for kind in ("drop", "delay", "duplicate"):
         if kind in kinds:
             for link, count in (("request", len(world.requests)), ("answer", len(world.answers))):
-                yield from (Move(f"{verb} {link}", place, kind) for place in range(count))
+                yield from (Move(f"{kind} {link}", place, kind) for place in range(count))
             for place, stream in enumerate(world.streams):
                 if stream.messages:
-                    yield Move(f"{verb} stream", place, kind)
+                    yield Move(f"{kind} stream", place, kind)
     for place, stream in enumerate(world.streams):
         if "reorder" in kinds and len(stream.messages) > 1:
             yield Move("swap stream", place, "reorder")
@@ -487,18 +498,25 @@ def after_move(world: World, move: Move) -> World:
     match move.what:
         case "append done" | "log read" | "append failed" | "crash" | "crash in append":
             return disk_move(world, move)
-        case "stream" | "drop stream" | "duplicate stream" | "swap stream" | "disconnect" | "heartbeat":
+        case "stream" | "swap stream" | "disconnect" | "heartbeat":
             return stream_move(world, move)
-        case "answer" | "drop answer" | "duplicate answer":
-            return answer_move(world, move)
-        case "request" | "drop request" | "duplicate request":
-            return request_move(world, move)
+        case "answer":
+            number, answer = world.answers[move.place]
+            return deliver_answer(replace(world, answers=cut_out(world.answers, move.place)), number, answer)
+        case "request":
+            number, request = world.requests[move.place]
+            world = replace(world, requests=cut_out(world.requests, move.place))
+            return deliver_request(world, number, request)
+        case "late":
+            return deliver_late(world, move.place)
         case "act":
             return act_move(world)
         case "model" | "tool" | "timer":
             return outside_move(world, move)
-        case _:
+        case "no answer" | "early timeout" | "no stream" | "reload":
             return tab_move(world, move)
+        case _:
+            return link_move(world, move)
 
 
 def disk_move(world: World, move: Move) -> World:
@@ -525,7 +543,9 @@ def disk_move(world: World, move: Move) -> World:
 
 
 def crash(world: World, move: Move) -> World:
-    """The server's process ends. Of an append under way a beginning may be on disk, and the last line torn."""
+    """The server's process ends. Of an append under way a beginning may be on disk, and the last line
+    torn.
+    """
     for place, disk in enumerate(world.disks):
         kept = disk
         if disk.writing is not None and move.what == "crash in append" and place == move.place:
@@ -580,12 +600,6 @@ def stream_move(world: World, move: Move) -> World:
     match move.what:
         case "stream":
             return take_message(world, move.place, stream)
-        case "drop stream":
-            world = replace(world, server=taken(world.server, stream.session, stream.conn))
-            return with_stream(world, move.place, replace(stream, messages=stream.messages[1:]))
-        case "duplicate stream":
-            again = (*stream.messages, stream.messages[0])
-            return with_stream(world, move.place, replace(stream, messages=again))
         case "swap stream":
             one, two, *rest = stream.messages
             return with_stream(world, move.place, replace(stream, messages=(two, one, *rest)))
@@ -598,10 +612,9 @@ def stream_move(world: World, move: Move) -> World:
             return server_did(world, ask(world.server, CloseStream(stream.conn, stream.session)))
         case _:
             held = session_of(world.server, stream.session)
-            assert isinstance(held, Host), "a heartbeat comes from an open session"
-            beat = heartbeat(held)
-            known = any(reader.conn == stream.conn for reader in held.subscribers)
-            said: StreamMessage = beat if known else StreamClosed("lost")
+            said: StreamMessage = StreamClosed("lost")
+            if isinstance(held, Host) and any(reader.conn == stream.conn for reader in held.subscribers):
+                said = heartbeat(held)
             return with_stream(world, move.place, replace(stream, messages=(said,)))
 
 
@@ -611,41 +624,66 @@ def take_message(world: World, place: int, stream: Stream) -> World:
     over = isinstance(message, StreamClosed | StreamResync)
     world = with_stream(world, place, None if over else replace(stream, messages=stream.messages[1:]))
     world = replace(world, server=taken(world.server, stream.session, stream.conn))
-    return tab_did(world, stream.tab, client.hear_stream(world.tabs[stream.tab], stream.conn, message))
+    return deliver_event(world, stream.tab, stream.conn, message)
 
 
-def answer_move(world: World, move: Move) -> World:
-    """Something happened to an answer."""
-    number, answer = world.answers[move.place]
-    if move.what == "duplicate answer":
-        return replace(world, answers=(*world.answers, (number, answer)))
-    rest = (*world.answers[: move.place], *world.answers[move.place + 1 :])
-    world = replace(world, answers=rest)
-    if move.what == "drop answer":
-        return world
+def deliver_event(world: World, number: int, conn: str, message: StreamMessage) -> World:
+    """A message of a stream reaches its tab."""
+    return tab_did(world, number, client.hear_stream(world.tabs[number], conn, message))
+
+
+def cut_out(items: tuple[Any, ...], place: int) -> tuple[Any, ...]:
+    """All but one."""
+    return (*items[:place], *items[place + 1 :])
+
+
+def link_move(world: World, move: Move) -> World:
+    """A message is lost, comes much later, or comes once more, much later."""
+    verb, link = move.what.split(" ")
+    late: Late
+    if link == "stream":
+        stream = world.streams[move.place]
+        late = Late(stream.tab, stream.messages[0], stream.conn)
+        if verb != "duplicate":
+            world = replace(world, server=taken(world.server, stream.session, stream.conn))
+            world = with_stream(world, move.place, replace(stream, messages=stream.messages[1:]))
+    elif link == "answer":
+        late = Late(*world.answers[move.place])
+        if verb != "duplicate":
+            world = replace(world, answers=cut_out(world.answers, move.place))
+    else:
+        late = Late(*world.requests[move.place])
+        if verb != "duplicate":
+            world = replace(world, requests=cut_out(world.requests, move.place))
+    return world if verb == "drop" else replace(world, late=(*world.late, late))
+
+
+def deliver_late(world: World, place: int) -> World:
+    """What was delayed comes."""
+    late = world.late[place]
+    world = replace(world, late=cut_out(world.late, place))
+    if isinstance(late.message, Answer):
+        return deliver_answer(world, late.tab, late.message)
+    if isinstance(late.message, get_args(StreamMessage)):
+        return deliver_event(world, late.tab, late.conn, late.message)
+    return deliver_request(world, late.tab, late.message)
+
+
+def deliver_answer(world: World, number: int, answer: Answer) -> World:
+    """An answer reaches its tab."""
     tab = world.tabs[number]
     if answer.status == 202 and answer.code in ("accepted", "duplicate"):
-        nonces = {
-            post.item.nonce for post in tab.posting if post.request == answer.request and post.item.nonce
-        }
+        nonces = [post.item.nonce for post in tab.posting if post.request == answer.request]
         acknowledged = world.ghost.acknowledged.union(nonce for nonce in nonces if nonce is not None)
         world = replace(world, ghost=replace(world.ghost, acknowledged=acknowledged))
     return tab_did(world, number, client.hear_answer(tab, answer))
 
 
-def request_move(world: World, move: Move) -> World:
-    """Something happened to a request."""
-    number, request = world.requests[move.place]
-    if move.what == "duplicate request":
-        return replace(world, requests=(*world.requests, (number, request)))
-    rest = (*world.requests[: move.place], *world.requests[move.place + 1 :])
-    world = replace(world, requests=rest)
-    if move.what == "drop request":
-        return world
+def deliver_request(world: World, number: int, request: Request) -> World:
+    """A request reaches the server."""
     if isinstance(request, CloseStream):
-        world = replace(
-            world, streams=tuple(stream for stream in world.streams if stream.conn != request.conn)
-        )
+        streams = tuple(stream for stream in world.streams if stream.conn != request.conn)
+        world = replace(world, streams=streams)
     elif isinstance(request, OpenStream):
         if all(stream.conn != request.conn for stream in world.streams):
             stream = Stream(number, request.conn, request.session)
@@ -708,8 +746,12 @@ def reload_tab(world: World, number: int) -> World:
     streams = tuple(stream for stream in world.streams if stream.tab != number)
     gone = [stream for stream in world.streams if stream.tab == number]
     answers = tuple(each for each in world.answers if each[0] != number)
+    late = tuple(
+        each for each in world.late if each.tab != number or isinstance(each.message, get_args(Request))
+    )
     timers = tuple(timer for timer in world.timers if not str(timer[0]).startswith(f"{number} "))
-    world = replace(world, streams=streams, answers=answers, timers=timers, loads=world.loads + 1)
+    world = replace(world, streams=streams, answers=answers, timers=timers, late=late)
+    world = replace(world, loads=world.loads + 1)
     for stream in gone:
         if isinstance(session_of(world.server, stream.session), Host):
             world = server_did(world, ask(world.server, CloseStream(stream.conn, stream.session)))

@@ -56,6 +56,20 @@ def cold(lines: tuple[str, ...]) -> Transcript:
     return fold_log(entries_of(lines))
 
 
+def changed(before: World, world: World) -> Iterator[Tab]:
+    """The tabs that the move touched; the others were judged before."""
+    for old, tab in zip(before.tabs, world.tabs, strict=True):
+        if tab is not old:
+            yield tab
+
+
+def logs(before: World, world: World) -> Iterator[Disk]:
+    """The log files that the move touched."""
+    for old, disk in zip(before.disks, world.disks, strict=True):
+        if disk.lines is not old.lines:
+            yield disk
+
+
 def hosts(world: World) -> Iterator[tuple[Disk, Host]]:
     """The sessions that are open, with their logs."""
     for disk in world.disks:
@@ -97,20 +111,20 @@ def readers_agree(_: World, world: World) -> str | None:
     return None
 
 
-def incremental_is_whole(_: World, world: World) -> str | None:
+def incremental_is_whole(before: World, world: World) -> str | None:
     """What is kept up to date is what would be made anew."""
     for disk, host in hosts(world):
-        if not host.jobs and host.transcript != cold(disk.lines):
+        if not host.jobs and disk.lines and host.transcript != cold(disk.lines):
             return "the host's transcript is not the fold of its log"
-    for tab in world.tabs:
+    for tab in changed(before, world):
         if tuple(sorted(tab.view.pending)) != tuple(sorted(rebuilt_pending(tab.view))):
             return f"{tab.client} has {tab.view.pending} pending, its rows {rebuilt_pending(tab.view)}"
     return None
 
 
-def ids_are_unique(_: World, world: World) -> str | None:
+def ids_are_unique(before: World, world: World) -> str | None:
     """No row, part, message of the person or entry is there twice."""
-    for tab in world.tabs:
+    for tab in changed(before, world):
         rows = seen_live(tab.view).rows
         found = doubled(row.id for row in rows)
         found += doubled((row.id, type(part), part.id) for row in rows for part in row.parts)
@@ -119,7 +133,7 @@ def ids_are_unique(_: World, world: World) -> str | None:
         found += doubled(nonce for nonce in nonces if nonce is not None)
         if found:
             return f"{tab.client} shows twice: {found[0]}"
-    for disk in world.disks:
+    for disk in logs(before, world):
         found = doubled(entry.id for entry in entries_of(disk.lines))
         if found:
             return f"the log has two entries {found[0]}"
@@ -131,11 +145,11 @@ def doubled(names: Iterator[object]) -> list[object]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def each_message_once(_: World, world: World) -> str | None:
+def each_message_once(before: World, world: World) -> str | None:
     """A message of the person is one row, and those of the queue come in the order in which they were
     accepted.
     """
-    for disk in world.disks:
+    for disk in logs(before, world):
         rows: list[str] = []
         accepted: list[str] = []
         for entry in entries_of(disk.lines):
@@ -155,8 +169,8 @@ def each_message_once(_: World, world: World) -> str | None:
         order = [nonce for nonce in rows if nonce in accepted]
         if order != [nonce for nonce in accepted if nonce in order] and not steering(disk):
             return f"accepted {accepted}, taken {order}"
-        known = {nonce for nonce, _ in world.ghost.sent}
-        strange = [nonce for nonce in rows if nonce not in known]
+        said = {nonce for nonce, _ in world.ghost.sent}
+        strange = [nonce for nonce in rows if nonce not in said]
         if strange:
             return f"nobody said {strange[0]}"
     return None
@@ -168,9 +182,9 @@ def steering(disk: Disk) -> bool:
     return any(isinstance(body, Queued) and body.item.kind == "steer" for body in bodies)
 
 
-def spoken_in_order(_: World, world: World) -> str | None:
+def spoken_in_order(before: World, world: World) -> str | None:
     """What one tab says to one session comes in the order in which it was said."""
-    for disk in world.disks:
+    for disk in logs(before, world):
         if steering(disk):
             continue
         said = [nonce for nonce, session in world.ghost.sent if session == disk.session]
@@ -186,10 +200,10 @@ def spoken_in_order(_: World, world: World) -> str | None:
     return None
 
 
-def removed_stays_removed(_: World, world: World) -> str | None:
+def removed_stays_removed(before: World, world: World) -> str | None:
     """What was removed is what the person chose, and it does not come back."""
     wanted = dict(world.ghost.wanted)
-    for disk in world.disks:
+    for disk in logs(before, world):
         gone: set[str] = set()
         for entry in entries_of(disk.lines):
             body = entry.body
@@ -204,9 +218,9 @@ def removed_stays_removed(_: World, world: World) -> str | None:
     return None
 
 
-def idle_is_closed(_: World, world: World) -> str | None:
+def idle_is_closed(before: World, world: World) -> str | None:
     """When nothing goes on, no message is open and no tool is pending; at any line of the log."""
-    for disk in world.disks:
+    for disk in logs(before, world):
         transcript = cold(disk.lines)
         if transcript.activity == "running":
             continue
@@ -217,9 +231,9 @@ def idle_is_closed(_: World, world: World) -> str | None:
     return None
 
 
-def log_is_in_order(_: World, world: World) -> str | None:
+def log_is_in_order(before: World, world: World) -> str | None:
     """A message opens before it ends, and ends before its results."""
-    for disk in world.disks:
+    for disk in logs(before, world):
         opened: set[str] = set()
         ended: set[str] = set()
         for entry in entries_of(disk.lines):
@@ -241,6 +255,8 @@ def log_is_in_order(_: World, world: World) -> str | None:
 def view_never_empties(before: World, world: World) -> str | None:
     """A tab that shows rows goes on showing them until it has others; none goes but with a new epoch."""
     for old, tab in zip(before.tabs, world.tabs, strict=True):
+        if old is tab:
+            continue
         same = (old.load, old.session) == (tab.load, tab.session)
         rows, olds = seen_live(tab.view).rows, seen_live(old.view).rows
         if same and len(rows) < len(olds) and tab.view.epoch == old.view.epoch:
@@ -256,7 +272,7 @@ def positions_rise(before: World, world: World) -> str | None:
             old.view.last,
         ):
             return f"{tab.client} went back to {tab.view.last}"
-    for disk in world.disks:
+    for disk in logs(before, world):
         last = 0
         for entry in entries_of(disk.lines):
             if entry.seq < last and not isinstance(entry.body, EpochStarted | BranchMoved):
@@ -265,9 +281,38 @@ def positions_rise(before: World, world: World) -> str | None:
     return None
 
 
-def one_post_at_a_time(_: World, world: World) -> str | None:
+def said_is_shown(before: World, world: World) -> str | None:
+    """What the person said here and the server does not have yet is on the screen."""
+    for tab in changed(before, world):
+        shown = {row.nonce for row in tab.view.rows} | {item.nonce for item in tab.view.queue}
+        shown |= {entry.item.nonce for entry in tab.view.outbox}
+        for one in tab.outgoing:
+            if (
+                one.session == tab.session
+                and one.item.nonce not in shown
+                and not known(world, one.item.nonce)
+            ):
+                return f"{one.item} is not on the screen of {tab.client}"
+    return None
+
+
+def known(world: World, nonce: str | None) -> bool:
+    """Whether a log has anything about a message."""
+    for disk in world.disks:
+        for entry in entries_of(disk.lines):
+            body = entry.body
+            if nonce == getattr(body, "nonce", None):
+                return True
+            if isinstance(body, Queued) and body.item.nonce == nonce:
+                return True
+            if isinstance(body, Commanded) and nonce in (*body.cleared, *body.barred):
+                return True
+    return False
+
+
+def one_post_at_a_time(before: World, world: World) -> str | None:
     """A tab waits for the answer to one message before it posts the next to the same session."""
-    for tab in world.tabs:
+    for tab in changed(before, world):
         sessions = doubled(post.session for post in tab.posting)
         if sessions:
             return f"{tab.client} posts several messages at once"
@@ -287,7 +332,7 @@ def answers_are_prompt(_: World, world: World) -> str | None:
 
 def nothing_accepted_is_lost(world: World) -> str | None:
     """What was accepted is in the transcript, in the queue, or was removed."""
-    known: set[str] = set()
+    found: set[str] = set()
     for disk in world.disks:
         transcript = cold(disk.lines)
         waiting = {item.nonce for item in transcript.queue}
@@ -306,8 +351,8 @@ def nothing_accepted_is_lost(world: World) -> str | None:
         lost = sorted(accepted - settled - waiting)
         if lost:
             return f"{lost[0]} was accepted and is nowhere"
-        known |= accepted | settled
-    lost = sorted(world.ghost.acknowledged - known)
+        found |= accepted | settled
+    lost = sorted(world.ghost.acknowledged - found)
     return f"{lost[0]} was acknowledged and is nowhere" if lost else None
 
 
@@ -315,12 +360,12 @@ def nothing_said_is_lost(world: World) -> str | None:
     """What the person said reaches the session it was said to, or was removed."""
     for nonce, session in world.ghost.sent:
         for disk in world.disks:
-            known = any(
+            here = any(
                 nonce == getattr(entry.body, "nonce", None)
                 or (isinstance(entry.body, Queued) and entry.body.item.nonce == nonce)
                 for entry in entries_of(disk.lines)
             )
-            if known and disk.session != session:
+            if here and disk.session != session:
                 return f"{nonce} was said to {session} and came to {disk.session}"
         if not reached(world, nonce):
             return f"{nonce} never arrived"
@@ -333,14 +378,7 @@ def reached(world: World, nonce: str) -> bool:
         removed = {each for _, nonces in world.ghost.wanted for each in nonces}
         if nonce in removed or removed_early(world, nonce):
             return True
-    for disk in world.disks:
-        for entry in entries_of(disk.lines):
-            body = entry.body
-            if nonce == getattr(body, "nonce", None):
-                return True
-            if isinstance(body, Queued) and body.item.nonce == nonce:
-                return True
-    return False
+    return known(world, nonce)
 
 
 def removed_early(world: World, nonce: str) -> bool:
@@ -417,6 +455,7 @@ STEP_PROPERTIES: Final[dict[str, StepProperty]] = {
     "log is in order": log_is_in_order,
     "view never empties": view_never_empties,
     "positions rise": positions_rise,
+    "said is shown": said_is_shown,
     "one post at a time": one_post_at_a_time,
     "answers are prompt": answers_are_prompt,
 }

@@ -68,7 +68,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The fold of a log: the tree with its rows, the queue, what goes on, and the position (`epoch`, `seq`)."""
+    """The fold of a log: the tree with its rows, the queue, what goes on, and the position (`epoch`,
+    `seq`).
+    """
 
     nodes: tuple[Node, ...] = ()
     leaf: str | None = None

@@ -21,7 +21,9 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The last events of one epoch; `latest` is the position of the last one ever, also of those forgotten."""
+    """The last events of one epoch; `latest` is the position of the last one ever, also of those
+    forgotten.
+    """
 
     epoch: int = 1
     latest: int = 0

@@ -26,7 +26,6 @@ from windtunnel.simulator.chat.parts import (
     step_json,
     step_of,
     text_at,
-    without_none,
 )
 
 Prose: TypeAlias = Literal["text", "reasoning"]
@@ -98,7 +97,9 @@ class ProseStart:
 
 @dataclass(frozen=True, slots=True)
 class ProseDelta:
-    """More of a text or reasoning part; `offset` is where it goes, in code points, None from an old server."""
+    """More of a text or reasoning part; `offset` is where it goes, in code points, None from an old
+    server.
+    """
 
     kind: Prose
     message: str
@@ -396,5 +397,7 @@ def decode_chunk(frame: str) -> Event | None:
 
 
 def may_travel(chunk: str, mode: bool) -> bool:
-    """Whether a chunk of the transport may be sent: in the mode, none that says something for the assistant."""
+    """Whether a chunk of the transport may be sent: in the mode, none that says something for the
+    assistant.
+    """
     return not mode or chunk.startswith("data-") or chunk in BESIDE
