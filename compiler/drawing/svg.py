@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 
 from windtunnel.compiler.drawing.layout import Point
+from windtunnel.compiler.drawing.lettering import whole
 from windtunnel.compiler.drawing.shapes import Disc, Group, Polygon, Rect, Scene, Shape, Stroke, Words, colour
 from windtunnel.compiler.drawing.style import PALETTES, Theme
 
@@ -47,12 +48,12 @@ def number(value: float) -> str:
 
 def text(content: str) -> str:
     """Text between tags."""
-    return escape(content, quote=False)
+    return escape(whole(content), quote=False)
 
 
 def attribute(content: str) -> str:
     """Text of an attribute; newlines survive."""
-    return escape(content).replace("\n", "&#10;")
+    return escape(whole(content)).replace("\n", "&#10;")
 
 
 def _group(group: Group, paint: Colour) -> Iterator[str]:
