@@ -12,19 +12,22 @@ if TYPE_CHECKING:
     from windtunnel.simulator.operations import Exploration
 
 _COUNT = click.IntRange(min=0, max=1_000)
+_SEED = click.IntRange(min=0)
 
 
 @click.command(name="explore", epilog="Example: windtunnel explore builtin:autoplan --faults 2")
 @click.argument("file", required=False)
-@click.option("--faults", type=_COUNT, default=2, show_default=True, help="Faults of all kinds together.")
-@click.option("--crashes", type=_COUNT, help="At most this many of them crashes.")
-@click.option("--duplicates", type=_COUNT, help="At most this many of them repeated messages.")
-@click.option("--provider-faults", type=_COUNT, help="At most this many of them deviations of the model.")
 @click.option(
-    "--fault", metavar="ID", help="Put a known bug back, to see it found. FILE may be left out then."
+    "--faults", type=_COUNT, metavar="N", default=2, show_default="2", help="Faults of all kinds together."
 )
+@click.option("--crashes", type=_COUNT, metavar="N", help="At most N of them crashes.")
+@click.option("--duplicates", type=_COUNT, metavar="N", help="At most N of them repeated messages.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For what is too large."
+    "--provider-faults", type=_COUNT, metavar="N", help="At most N of them deviations of the model."
+)
+@click.option("--fault", metavar="ID", help="Put a known bug back, to see it found; FILE may be left out.")
+@click.option(
+    "--seed", type=_SEED, metavar="N", default=0, help="Where random runs begin if a search is too large."
 )
 @input_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")

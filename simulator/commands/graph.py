@@ -23,12 +23,27 @@ from windtunnel.simulator.commands.options import outside_option
 @click.option("--format", "form", type=click.Choice(FORMATS), help="The format; svg where nothing tells it.")
 @click.option("--expand", default="1", show_default=True, metavar="N|all", help="Levels of includes to open.")
 @click.option("--theme", type=click.Choice(("light", "dark")), default="light", show_default=True)
+@click.option(
+    "--engine",
+    type=click.Choice(("pure", "dot")),
+    default="pure",
+    show_default=True,
+    help="pure: needs nothing installed; dot: the program of Graphviz.",
+)
 @outside_option
 def command(
-    file: str, output: Path | None, form: str | None, expand: str, theme: str, allow_outside: bool
+    file: str,
+    output: Path | None,
+    form: str | None,
+    expand: str,
+    theme: str,
+    engine: str,
+    allow_outside: bool,
 ) -> None:
     """Draw a workflow: nodes, edges, exits, and what is included."""
-    picture = _picture(file, _format(output, form), expand, theme, allow_outside)
+    wanted = _format(output, form)
+    options: dict[str, Any] = {"expand": _levels(expand), "theme": theme, "engine": engine}
+    picture = _picture(file, wanted, options, allow_outside)
     data = picture if isinstance(picture, bytes) else picture.encode()
     if output is not None:
         write_whole(output, data)
@@ -38,12 +53,12 @@ def command(
         show(picture)
 
 
-def _picture(file: str, form: str, expand: str, theme: str, allow_outside: bool) -> str | bytes:
+def _picture(file: str, form: str, options: dict[str, Any], allow_outside: bool) -> str | bytes:
+    """Draw; what cannot be drawn as asked is wrong usage."""
     from windtunnel.compiler import draw
     from windtunnel.compiler.drawing.picture import DrawingError
     from windtunnel.simulator.commands.loading import load_snapshot
 
-    options: dict[str, Any] = {"expand": _levels(expand), "theme": theme}
     snapshot = load_snapshot(file, allow_outside)
     try:
         drawn: Any = draw(snapshot, form, **options)  # type: ignore[arg-type]

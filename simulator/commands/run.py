@@ -14,7 +14,9 @@ from windtunnel.simulator.commands.options import input_option, outside_option
 @click.argument("file")
 @input_option
 @click.option("--json", "as_json", is_flag=True, help="Print the trace, one JSON event a line.")
-@click.option("--seed", type=click.IntRange(min=0), help="Draw faults and misbehaviour from this seed.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), metavar="N", help="Draw faults and misbehaviour from this seed."
+)
 @outside_option
 def command(file: str, given: str | None, as_json: bool, seed: int | None, allow_outside: bool) -> None:
     """Run a workflow once and tell what happened.

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from windtunnel.compiler.drawing import FORMATS
 from windtunnel.simulator import cli
 from windtunnel.simulator.commands import console
 
@@ -204,6 +205,19 @@ def test_graph_draws_an_svg(windtunnel: Cli, tmp_path: Path) -> None:
     assert picture.startswith("<")
     assert "</svg>" in picture
     assert windtunnel("graph", "builtin:autoplan").out == picture
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_graph_draws_in_the_format_of_the_ending(windtunnel: Cli, tmp_path: Path, form: str) -> None:
+    said = windtunnel("graph", "good.flow", "-o", f"greet.{form}", "--theme", "dark")
+    assert said == Said(console.CLEAN, "", "")
+    written = (tmp_path / f"greet.{form}").read_bytes()
+    assert (b"hello" in written) == (form != "png")
+    printed = windtunnel("graph", "good.flow", "--format", form, "--theme", "dark")
+    if form == "png":
+        assert (printed.code, printed.out) == (console.USAGE, "")
+    else:
+        assert printed.out.encode() == written
 
 
 def test_a_bug_of_ours_is_an_apology_without_a_traceback(
