@@ -30,8 +30,8 @@ paths          which stored value an expression reads
 narrowing      what is left of a shape once something is known
 flow           what has surely run where; witnesses
 stored         the shape of what can be read at a place
-fitting        what does not fit, said where it stands
 operators      operators on shapes
+fitting        what does not fit, said where it stands
 signatures     functions on shapes
 conditions     what a condition tells
 calls          functions, reads of the run, templates

@@ -36,9 +36,7 @@ def canonical(value: JsonValue, max_depth: int = MAX_DEPTH) -> str:
     Raises CanonicalError for NaN, infinities, whole numbers that a double cannot hold, lone surrogates, keys
     that are not text, and values nested deeper than `max_depth`.
     """
-    out: list[str] = []
-    _write(value, out, max_depth)
-    text = "".join(out)
+    text = _text(value, max_depth)
     _refuse_surrogates(text)
     return text
 
@@ -107,36 +105,31 @@ def parse_json(text: str | bytes, max_depth: int = MAX_DEPTH) -> JsonValue:
     return normalise(value, max_depth)
 
 
-def _write(value: JsonValue, out: list[str], room: int) -> None:
+def _text(value: JsonValue, room: int) -> str:
+    # One frame for each level, and texts written where they stand: snapshots are large and deep.
     if isinstance(value, str):
-        out.append(encode_basestring(value))
-    elif value is None:
-        out.append("null")
-    elif value is True:
-        out.append("true")
-    elif value is False:
-        out.append("false")
-    elif isinstance(value, (int, float)):
-        out.append(number_text(value))
-    elif isinstance(value, (list, tuple)):
+        return encode_basestring(value)
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, (list, tuple)):
         _refuse_depth(room)
-        out.append("[")
-        for index, item in enumerate(value):
-            if index:
-                out.append(",")
-            _write(item, out, room - 1)
-        out.append("]")
-    elif isinstance(value, dict):
+        items: list[str] = []
+        for item in value:
+            items.append(encode_basestring(item) if type(item) is str else _text(item, room - 1))
+        return f"[{','.join(items)}]"
+    if isinstance(value, dict):
         _refuse_depth(room)
-        out.append("{")
-        for index, key in enumerate(_sorted_keys(value)):
-            out.append("," if index else "")
-            out.append(encode_basestring(key))
-            out.append(":")
-            _write(value[key], out, room - 1)
-        out.append("}")
-    else:
-        raise CanonicalError(f"{type(value).__name__} is no JSON value")
+        entries: list[str] = []
+        for key in _sorted_keys(value):
+            entries.append(f"{encode_basestring(key)}:{_text(value[key], room - 1)}")
+        return f"{{{','.join(entries)}}}"
+    if isinstance(value, (int, float)):
+        return number_text(value)
+    raise CanonicalError(f"{type(value).__name__} is no JSON value")
 
 
 def _sorted_keys(record: dict[str, JsonValue]) -> list[str]:

@@ -59,6 +59,7 @@ __all__ = [
     "EvaluationError",
     "ExpressionError",
     "Read",
+    "check_expression",
     "compile_expression",
     "compile_validator",
     "equal",
@@ -133,6 +134,11 @@ def compile_expression(expression: Sequence[Any], free: Sequence[str] = ()) -> C
             _cache.clear()
         found = _cache[key] = run
     return found
+
+
+def check_expression(expression: Sequence[Any], free: Sequence[str] = ()) -> None:
+    """Raise ExpressionError for a list that is no expression."""
+    _compile(expression, tuple(free))
 
 
 def compile_validator(

@@ -170,7 +170,7 @@ class Expressions:
                 help="`json()` writes records and lists, `join()` and `bullets()` lists of texts",
                 fixes=(replace(fix, edits=edits),),
             )
-        return join(member for member in members(shape))
+        return shape
 
     def _ref(self, expr: Ref, env: Env) -> Shape:
         name = expr.name

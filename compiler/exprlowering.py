@@ -17,9 +17,9 @@ from pydantic import JsonValue
 from windtunnel.compiler.canonical import CanonicalError, normalise
 from windtunnel.compiler.evaluator import Environment, compile_expression
 from windtunnel.compiler.plan import Mounted
-from windtunnel.compiler.reading import ENVIRONMENT_FORMS, subexpressions
+from windtunnel.compiler.reading import ENVIRONMENT_FORMS, reads, subexpressions
 from windtunnel.compiler.resolver import FileScope, Kind, Program, Template
-from windtunnel.compiler.values import EvaluationError
+from windtunnel.compiler.values import EvaluationError, text_of
 from windtunnel.dsl.syntax import (
     Binary,
     Call,
@@ -87,6 +87,8 @@ class ExpressionLowering:
         self.names = Names(mounted.scope.file)
         self.too_deep: list[Expr] = []
         """Expressions that would nest deeper than MAX_EXPRESSION_DEPTH."""
+        self.lets: set[str] = set()
+        """The lets that what was lowered so far reads."""
 
     def lower(self, expr: Expr, variables: Sequence[str] = ()) -> Lowered:
         """The list form. `variables` are bound outside, such as `output` in validators."""
@@ -97,6 +99,14 @@ class ExpressionLowering:
         if _depth(lowered) > MAX_EXPRESSION_DEPTH:
             self.too_deep.append(expr)
             return ["const", None]
+        self.lets |= lets_in(lowered)
+        return lowered
+
+    def lower_let(self, expr: Expr) -> Lowered:
+        """The list form of a `let`, which is read only where something else reads it."""
+        before = set(self.lets)
+        lowered = self.lower(expr)
+        self.lets = before
         return lowered
 
     def own_output(self, expr: Expr, output: Lowered) -> Lowered:
@@ -314,6 +324,11 @@ class ExpressionLowering:
         return fold(["for", self._lower(expr.item, inner), variable, source, condition])
 
 
+def lets_in(expression: Lowered) -> set[str]:
+    """The names of the lets that an expression reads, without those that these read in turn."""
+    return {read.name for read in reads(expression) if read.kind == "let"}
+
+
 def fold(expression: Lowered) -> Lowered:
     """The constant that the expression is, when it reads nothing; else the expression."""
     head = expression[0]
@@ -334,13 +349,14 @@ def _join(parts: Sequence[Lowered]) -> Lowered:
     joined: list[Lowered] = []
     for part in parts:
         for piece in part[1:] if part[0] == "text" else [part]:
-            known = _evaluate(["text", piece]) if piece[0] == "const" else None
-            if known is None:
+            if piece[0] != "const":
                 joined.append(piece)
-            elif joined and joined[-1][0] == "const":
-                joined[-1] = ["const", joined[-1][1] + known[1]]
-            elif known[1] != "":
-                joined.append(known)
+                continue
+            known = text_of(piece[1])
+            if joined and joined[-1][0] == "const":
+                joined[-1] = ["const", joined[-1][1] + known]
+            elif known:
+                joined.append(["const", known])
     if not joined:
         return ["const", ""]
     return joined[0] if len(joined) == 1 and joined[0][0] == "const" else ["text", *joined]

@@ -12,9 +12,10 @@ from windtunnel.compiler.description import describe
 from windtunnel.compiler.findings import Findings
 from windtunnel.compiler.flow import path_words
 from windtunnel.compiler.graph import START
+from windtunnel.compiler.operators import as_range
 from windtunnel.compiler.paths import Path, path_of
 from windtunnel.compiler.stored import Env, Stored
-from windtunnel.compiler.types import NeverShape, Shape
+from windtunnel.compiler.types import DurationShape, NeverShape, Shape
 from windtunnel.compiler.unions import is_nullable, without_null
 from windtunnel.dsl.diagnostics import Fix
 from windtunnel.dsl.spelling import nearest, suggestion
@@ -115,7 +116,7 @@ class Fitting:
             at.span,
             secondary=secondary,
             notes=_notes(parted, shape, wanted),
-            help=_near_field(parted, wanted),
+            help=_help(parted, wanted),
         )
         return False
 
@@ -142,7 +143,9 @@ def _notes(parted: Mismatch, shape: Shape, wanted: Shape) -> list[str]:
     return [f"given: {describe(shape)}", f"wanted: {describe(wanted)}"]
 
 
-def _near_field(parted: Mismatch, wanted: Shape) -> str | None:
+def _help(parted: Mismatch, wanted: Shape) -> str | None:
+    if isinstance(parted.target, DurationShape) and as_range(parted.source) is not None:
+        return "write a unit, as in `30s`, `5m` or `2h`"
     if parted.reason is not Reason.UNKNOWN_FIELD or parted.path.count(".") != 1:
         return None
     names = getattr(wanted, "names", ())

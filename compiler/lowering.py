@@ -17,11 +17,10 @@ from pydantic import JsonValue
 from windtunnel.compiler.acceptance import Accepted, acceptor
 from windtunnel.compiler.digests import with_digests
 from windtunnel.compiler.edgelowering import EdgeLowering, edge_order
-from windtunnel.compiler.exprlowering import ExpressionLowering, Lowered
+from windtunnel.compiler.exprlowering import ExpressionLowering, Lowered, lets_in
 from windtunnel.compiler.graph import Graph
 from windtunnel.compiler.nodelowering import lower_node
 from windtunnel.compiler.plan import Mounted, Plan, plan
-from windtunnel.compiler.reading import reads
 from windtunnel.compiler.resolver import Program, WorkflowId
 from windtunnel.compiler.snapshot import (
     Composition,
@@ -109,7 +108,7 @@ class _Lowering:
                 self.nodes[qualified] = lower_node(declaration.tree, scope, expressions, self.types)
         for declaration in scope.lets:
             assert isinstance(declaration.tree, Let), "a let is declared by a let"
-            self.lets[mounted.qualified(declaration.name)] = expressions.lower(declaration.tree.value)
+            self.lets[mounted.qualified(declaration.name)] = expressions.lower_let(declaration.tree.value)
         edges = EdgeLowering(mounted, self.facts.graph(scope.id), expressions)
         self.edges += edges.edges()
         self.start_at[mounted.path] = edges.start_at()
@@ -159,6 +158,8 @@ class _Lowering:
         """The whole, still without digests."""
         root = self.plan.root
         empty = Digests(shape="", behaviour="", presentation="")
+        title, presentation = self._setting(root, "title"), self._setting(root, "presentation")
+        max_steps = self._max_steps(root)
         used = self._used_lets()
         return Snapshot(
             workflow=root.scope.workflow.name.text,
@@ -166,11 +167,11 @@ class _Lowering:
             contract=_constant(self._setting(root, "contract"), str),
             digest="",
             digests=empty,
-            title=self._setting(root, "title"),
-            presentation=self._setting(root, "presentation"),
+            title=title,
+            presentation=presentation,
             input=self.types.record(root.scope.input),
             exits=self._exits(root),
-            max_steps=self._max_steps(root),
+            max_steps=max_steps,
             budget_turns=_constant(self._setting(root, "budget turns"), int),
             start_at=self.start_at[""],
             nodes={name: self.nodes[name] for name in sorted(self.nodes)},
@@ -184,15 +185,12 @@ class _Lowering:
     def _used_lets(self) -> set[str]:
         """The lets that something in the graph reads, directly or through another let."""
         used: set[str] = set()
-        found: list[Any] = [model.model_dump() for model in (*self.nodes.values(), *self.mounts.values())]
-        found += [edge.model_dump() for edge in self.edges]
-        found += [self._setting(self.plan.root, keyword) for keyword in ("title", "presentation", "maxSteps")]
-        waiting = sorted(_lets_in(found))
+        waiting = sorted(name for expressions in self.expressions.values() for name in expressions.lets)
         while waiting:
             name = waiting.pop()
             if name not in used:
                 used.add(name)
-                waiting += sorted(read.name for read in reads(self.lets[name]) if read.kind == "let")
+                waiting += sorted(lets_in(self.lets[name]))
         return used
 
     def _sources(self) -> dict[str, SourceModel]:
@@ -245,22 +243,3 @@ def _constant(lowered: Lowered | None, kind: type[_Scalar]) -> _Scalar | None:
     if lowered is None or lowered[0] != "const" or not isinstance(lowered[1], kind):
         return None
     return lowered[1]
-
-
-def _lets_in(value: Any) -> set[str]:
-    """The names of all lets that stored expressions somewhere in a value read.
-
-    A constant may hold a list that looks like a form; a let too many is kept then, which harms nothing.
-    """
-    found: set[str] = set()
-    stack = [value]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, dict):
-            stack.extend(top.values())
-        elif isinstance(top, (list, tuple)):
-            if len(top) == 2 and top[0] == "let" and isinstance(top[1], str):
-                found.add(top[1])
-            elif top[:1] != ["const"]:
-                stack.extend(top)
-    return found

@@ -317,6 +317,7 @@ def _scope(scope_id: WorkflowId, workflow: Workflow, file: FileScope) -> Scope:
         name = tree.name
         if name.text in SPECIAL:
             file.findings.add("WT0111", f"`{name.text}` has a meaning of its own", name.span)
+            file.findings.maybe |= {name.text}
         elif _new(known, name, "declared", file.findings):
             declarations[name.text] = _declaration(tree, file)
     exits = _exits(workflow, file)

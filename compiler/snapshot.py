@@ -7,7 +7,7 @@ in the form that `expression` documents, types in the form of `TypeModel`.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
@@ -135,7 +135,11 @@ TypeModel: TypeAlias = Annotated[
     Field(discriminator="kind"),
 ]
 
-Expression: TypeAlias = list[JsonValue]
+if TYPE_CHECKING:
+    Expression: TypeAlias = list[JsonValue]
+else:
+    # Reading a snapshot compiles every expression; to look at each item as well would cost seconds.
+    Expression = list[Any]
 """An expression in the list form of `expression`, e.g. `["field", ["input", ""], "topic", false]`."""
 
 

@@ -12,14 +12,13 @@ from typing import Any, Final
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from windtunnel.compiler.acceptance import Acceptor, TypeModelError
+from windtunnel.compiler.acceptance import TypeModelError, acceptor
 from windtunnel.compiler.canonical import MAX_STORED_DEPTH, CanonicalError, canonical, parse_json
 from windtunnel.compiler.digests import with_digests
-from windtunnel.compiler.evaluator import ExpressionError, compile_expression, compile_validator
+from windtunnel.compiler.evaluator import ExpressionError, check_expression
 from windtunnel.compiler.reading import Read, reads
 from windtunnel.compiler.snapshot import (
     SCHEMA,
-    AgentNode,
     DecisionNode,
     Expression,
     LetStep,
@@ -160,19 +159,13 @@ def _expression_problems(snapshot: Snapshot) -> Iterator[SnapshotRefused]:
     known = _Known(snapshot)
     for pointer, expression, free in expressions_of(snapshot):
         try:
-            compile_expression(expression, free)
+            check_expression(expression, free)
         except ExpressionError as error:
             yield SnapshotRefused(str(error), pointer)
             continue
         for read in sorted(reads(expression)):
             if not known.has(read):
                 yield SnapshotRefused(f"there is no {read.kind} `{read.name}`", pointer)
-    for name, node in sorted(snapshot.nodes.items()):
-        if isinstance(node, AgentNode):
-            try:
-                compile_validator(node.validate_steps)
-            except ExpressionError as error:
-                yield SnapshotRefused(str(error), f"/nodes/{pointer_step(name)}/validate")
 
 
 class _Known:
@@ -244,7 +237,7 @@ def _walk_validate(
 def _type_problems(snapshot: Snapshot) -> Iterator[SnapshotRefused]:
     for pointer, type_ in _types_of(snapshot, ""):
         try:
-            Acceptor(type_, snapshot.types)
+            acceptor(type_, snapshot.types)
         except (TypeModelError, KeyError) as error:
             yield SnapshotRefused(f"a type that cannot be used: {error}", pointer)
 

@@ -116,6 +116,9 @@ def _flat(shapes: Iterable[Shape]) -> Iterator[Shape]:
 
 def union(shapes: Iterable[Shape]) -> Shape:
     """One of the shapes: flattened, without members that another includes; `true | false` is `bool`."""
+    shapes = tuple(shapes)
+    if len(shapes) == 1:
+        return shapes[0]
     literals: dict[LiteralShape, None] = {}
     others: list[Shape] = []
     order: list[Shape] = []
@@ -148,6 +151,9 @@ def _covers(other: Shape, member: LiteralShape) -> bool:
 
 def join(shapes: Iterable[Shape]) -> Shape:
     """A shape that includes all of them and stays small: ranges and lists are widened to one."""
+    shapes = tuple(shapes)
+    if len(shapes) == 1 or (len(shapes) == 2 and shapes[0] is shapes[1]):
+        return shapes[0]
     merged: list[Shape] = []
     for shape in _flat(shapes):
         for index, other in enumerate(merged):

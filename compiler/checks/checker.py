@@ -17,8 +17,16 @@ from windtunnel.compiler.checks.settings import check_settings
 from windtunnel.compiler.checks.silences import apply_silences
 from windtunnel.compiler.checks.structure import check_structure
 from windtunnel.compiler.inference import Typed
+from windtunnel.compiler.modules import Module
 from windtunnel.compiler.resolver import Program, WorkflowId
-from windtunnel.dsl.diagnostics import Diagnostic
+from windtunnel.dsl.diagnostics import Diagnostic, Severity
+
+SYNTAX: Final = "WT00"
+"""The band of lexing and syntax."""
+NAMES: Final = "WT01"
+"""The band of names: where one of them is wrong, it may have been meant for what seems unused."""
+UNUSED: Final = ("WT0114", "WT0115", "WT0116", "WT0120", "WT0121", "WT0418")
+"""Findings that something is unused."""
 
 CHECKS: Final[tuple[Callable[[Typed], None], ...]] = (
     check_settings,
@@ -32,6 +40,19 @@ CHECKS: Final[tuple[Callable[[Typed], None], ...]] = (
     check_names,
 )
 """The checks of one workflow, by band."""
+
+
+def _intact(module: Module, found: list[Diagnostic]) -> list[Diagnostic]:
+    """One cause, one message: nothing of later phases where syntax is broken, nothing unused by mistake."""
+    line_of = module.source.position
+    broken = {
+        line_of(d.primary.span.start)[0]
+        for d in found
+        if d.code.startswith(SYNTAX) and d.severity is Severity.ERROR
+    }
+    unsure = any(d.code.startswith(NAMES) and d.severity is Severity.ERROR for d in found) or bool(broken)
+    found = [d for d in found if not (unsure and d.code in UNUSED)]
+    return [d for d in found if d.code.startswith(SYNTAX) or line_of(d.primary.span.start)[0] not in broken]
 
 
 def run_checks(program: Program, workflows: Mapping[WorkflowId, Typed]) -> tuple[Diagnostic, ...]:
@@ -49,6 +70,7 @@ def run_checks(program: Program, workflows: Mapping[WorkflowId, Typed]) -> tuple
         by_file.setdefault(found.primary.file, []).append(found)
     ordered: list[Diagnostic] = []
     for module in reversed(program.modules.order):
-        found_here = apply_silences(module, by_file.pop(module.name, []))
+        found_here = _intact(module, by_file.pop(module.name, []))
+        found_here = apply_silences(module, found_here)
         ordered += sorted(found_here, key=lambda d: (d.primary.span, d.code))
     return (*(d for found_here in by_file.values() for d in found_here), *ordered)

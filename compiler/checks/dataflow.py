@@ -5,7 +5,7 @@ from __future__ import annotations
 from windtunnel.compiler.clauses import clause
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.resolver import Declaration, Kind
-from windtunnel.dsl.syntax import AssistantOutput, Node
+from windtunnel.dsl.syntax import AssistantOutput, Node, Word
 
 
 def check_dataflow(typed: Typed) -> None:
@@ -28,5 +28,7 @@ def _is_made_to_be_read(declaration: Declaration) -> bool:
         return True
     if declaration.kind is not Kind.AGENT or not isinstance(declaration.tree, Node):
         return False
-    output = clause(declaration.tree, "expectedOutput")
-    return output is not None and not isinstance(output.value, AssistantOutput)
+    output, tools = clause(declaration.tree, "expectedOutput"), clause(declaration.tree, "tools")
+    submits = output is not None and not isinstance(output.value, AssistantOutput)
+    acts = tools is None or not isinstance(tools.value, Word) or tools.value.text != "none"
+    return submits and not acts

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import networkx as nx
 
+from windtunnel.compiler.checks.structure import trapped
 from windtunnel.compiler.description import describe
 from windtunnel.compiler.graph import Branch, Route
 from windtunnel.compiler.inference import Typed
@@ -217,6 +218,7 @@ def _check_cycles(typed: Typed) -> None:
         if goal is not None and not bounded and goal not in waiting and arrow.source in graph:
             graph.add_edge(arrow.source, goal)
     order = {node: index for index, node in enumerate(typed.graph.nodes)}
+    graph.remove_nodes_from(trapped(typed))
     for component in sorted(nx.strongly_connected_components(graph), key=lambda c: min(order[n] for n in c)):
         if len(component) == 1 and not any(graph.has_edge(node, node) for node in component):
             continue

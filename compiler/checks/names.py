@@ -14,7 +14,7 @@ def check_names(typed: Typed) -> None:
     """Report unused `let`s and input fields of a workflow, and variables that hide a name of it."""
     scope = typed.scope
     findings = scope.file.findings
-    if scope.file.module.has_hole(scope.workflow.span):
+    if scope.file.module.has_hole(scope.workflow.span) or not typed.graph.nodes:
         return
     for declaration in scope.lets:
         if declaration.name not in typed.expressions.used_lets:

@@ -32,7 +32,7 @@ def check_structure(typed: Typed) -> None:
 
 def _check_empty(typed: Typed) -> None:
     workflow = typed.scope.workflow
-    if not typed.scope.file.module.has_hole(workflow.span):
+    if not workflow.nodes and not typed.scope.file.module.has_hole(workflow.span):
         typed.scope.file.findings.add(
             "WT0219", f"workflow `{workflow.name.text}` has no nodes", workflow.name.span
         )
@@ -203,15 +203,19 @@ def _check_exits(typed: Typed, reached: set[str]) -> None:
     _check_traps(typed, reached)
 
 
-def _check_traps(typed: Typed, reached: set[str]) -> None:
-    """Report each cycle that is reached and never left; where another finding tells the cause nothing is
-    said.
-    """
+def trapped(typed: Typed) -> list[str]:
+    """The vertices from which no exit can be reached, dead ends aside."""
     graph = typed.graph
     ends = {arrow.source for arrows in graph.exits.values() for arrow in arrows} | set(graph.open)
     ends |= {node for node in graph.nodes if not graph.leaving[node]}
     back = _closure(graph.digraph.predecessors, ends)
-    caught = [node for node in graph.nodes if node in reached and node not in back]
+    return [node for node in graph.nodes if node not in back]
+
+
+def _check_traps(typed: Typed, reached: set[str]) -> None:
+    """Report each cycle that is reached and never left; dead ends are findings of their own."""
+    graph = typed.graph
+    caught = [node for node in trapped(typed) if node in reached]
     if not caught:
         return
     inside = graph.digraph.subgraph(caught)
