@@ -6,6 +6,7 @@ output, messages to standard error.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -158,6 +159,7 @@ def _speak_utf8(stream: TextIO) -> None:
 
 def main() -> NoReturn:
     """The entry point of the installed command."""
+    gc.set_threshold(100_000, 20, 100)  # A short life with much data that stays: collect seldom.
     _speak_utf8(sys.stdout)
     _speak_utf8(sys.stderr)
     sys.exit(run(sys.argv[1:]))
