@@ -13,21 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from windtunnel.simulator.chat.faults import SOUND, Faults
+from windtunnel.simulator.chat.optimistic import add_optimistic, clear_items, drop_optimistic, mark_accepted
 from windtunnel.simulator.chat.parts import Item
-from windtunnel.simulator.chat.reducer import (
-    NeedsResync,
-    Pending,
-    ViewState,
-    add_optimistic,
-    clear_items,
-    drop_optimistic,
-    hear_heartbeat,
-    hear_raw,
-    hydrate,
-    mark_accepted,
-    reduce_event,
-    warn,
-)
+from windtunnel.simulator.chat.reducer import hear_heartbeat, hear_raw, hydrate, reduce_event, warn
 from windtunnel.simulator.chat.requests import (
     Answer,
     CloseStream,
@@ -44,6 +32,7 @@ from windtunnel.simulator.chat.requests import (
     StreamMessage,
     StreamResync,
 )
+from windtunnel.simulator.chat.view import NeedsResync, Pending, ViewState
 from windtunnel.simulator.chat.window import Cursor
 
 FIRST_WAIT_MS: Final = 500

@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from windtunnel.simulator.chat import wire
-from windtunnel.simulator.chat.conversation import Conversation, step
+from windtunnel.simulator.chat.chunks import may_travel
+from windtunnel.simulator.chat.conversation import step
 from windtunnel.simulator.chat.entries import (
     BranchMoved,
     Commanded,
     Entry,
     EpochStarted,
-    LogImage,
     MessageOpened,
-    line_of,
 )
 from windtunnel.simulator.chat.faults import SOUND, Faults
 from windtunnel.simulator.chat.followups import (
@@ -31,7 +30,9 @@ from windtunnel.simulator.chat.followups import (
     receipt_of,
     unknown,
 )
+from windtunnel.simulator.chat.logfile import LogImage, line_of
 from windtunnel.simulator.chat.parts import Row
+from windtunnel.simulator.chat.pen import Conversation
 from windtunnel.simulator.chat.projection import Projection, project
 from windtunnel.simulator.chat.reopening import reopen
 from windtunnel.simulator.chat.requests import (
@@ -241,7 +242,7 @@ def enqueue(host: Host, batch: Batch, answers: tuple[Answer, ...] = ()) -> tuple
 
 def raw_chunks(body: wire.EventBody, mode: bool) -> tuple[RawChunk, ...]:
     """What the transport itself would say for a delta, as far as it may."""
-    if isinstance(body, wire.ProseDelta) and wire.may_travel(f"{body.kind}-delta", mode):
+    if isinstance(body, wire.ProseDelta) and may_travel(f"{body.kind}-delta", mode):
         return (RawChunk(f"{body.kind}-delta", body.delta),)
     return ()
 

@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from windtunnel.simulator.chat.chances import moves
 from windtunnel.simulator.chat.client import Tab
+from windtunnel.simulator.chat.endings import end_problems
+from windtunnel.simulator.chat.happenings import after_move
 from windtunnel.simulator.chat.host import Host
-from windtunnel.simulator.chat.network import Move, Setting, World, after_move, first_world, moves
-from windtunnel.simulator.chat.properties import Problem, end_problems, step_problems
+from windtunnel.simulator.chat.network import Move, Setting, World, first_world
+from windtunnel.simulator.chat.properties import Problem, step_problems
 from windtunnel.simulator.chat.server import Server
 
 MAX_STEPS: Final = 2_000

@@ -7,12 +7,10 @@ nonce; never by text, and never by place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
 
 from windtunnel.simulator.chat import wire
-from windtunnel.simulator.chat.faults import SOUND, Faults
+from windtunnel.simulator.chat.faults import SOUND
 from windtunnel.simulator.chat.merging import (
     add_delta,
     adopt_final,
@@ -23,8 +21,8 @@ from windtunnel.simulator.chat.merging import (
     same_kind,
     with_result,
 )
+from windtunnel.simulator.chat.optimistic import adopt, drop_optimistic, keep_outbox, update_queue
 from windtunnel.simulator.chat.parts import (
-    Item,
     Notice,
     Part,
     ReasoningPart,
@@ -33,84 +31,13 @@ from windtunnel.simulator.chat.parts import (
     TextPart,
     ToolPart,
 )
-from windtunnel.simulator.chat.rows import Activity, Seen, Snapshot
-from windtunnel.simulator.chat.window import Cursor
-
-MAX_WARNINGS: Final = 100
-"""How many warnings a client keeps; the oldest go first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A message shown before the server has it; `accepted` is where the stream was when it was accepted."""
-
-    item: Item
-    accepted: Cursor | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NeedsResync:
-    """Events are missing: `expected` was to come, `got` came, `last` is what was applied."""
-
-    expected: int
-    got: int
-    last: int
-
-
-@dataclass(frozen=True, slots=True)
-class ViewState:
-    """What a tab knows of a session.
-
-    `rows` are committed, `streaming` is the one that grows. `pending` are the calls (message, call) that
-    have not ended; `adopted` the selectors given to queue entries of an old server; `ended` the parts of the
-    streaming row that take no more. `live` says that an event was applied, `hydrated` that a snapshot was.
-    """
-
-    rows: tuple[Row, ...] = ()
-    streaming: Row | None = None
-    queue: tuple[Item, ...] = ()
-    held: bool = False
-    outbox: tuple[Pending, ...] = ()
-    pending: tuple[tuple[str, str], ...] = ()
-    epoch: int = 1
-    last: int = 0
-    activity: Activity = "idle"
-    outcome: RunStatus | None = None
-    turn: str | None = None
-    turns: tuple[str, ...] = ()
-    fresh_run: bool = False
-    notices: tuple[Notice, ...] = ()
-    warnings: tuple[str, ...] = ()
-    mode: bool = False
-    hydrated: bool = False
-    live: bool = False
-    resync: NeedsResync | None = None
-    adopted: tuple[str, ...] = ()
-    ended: frozenset[str] = frozenset()
-    foreign: str = ""
-    faults: Faults = SOUND
-
-
-# --- what is seen -------------------------------------------------------------------------------------------
-
-
-def seen_live(state: ViewState) -> Seen:
-    """What the tab agrees on with every other reader at a quiet point."""
-    rows = state.rows if state.streaming is None else (*state.rows, state.streaming)
-    if state.foreign:
-        rows = (*rows, Row("transport", "assistant", None, (TextPart("transport", state.foreign),)))
-    return Seen(rows, state.queue, state.held, state.activity, state.outcome, state.turn, state.notices)
-
-
-def calls_in(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
-    """The calls in these rows that have not ended, in order."""
-    return tuple((row.id, call) for row in rows for call in row.pending)
-
-
-def rebuilt_pending(state: ViewState) -> tuple[tuple[str, str], ...]:
-    """The index of pending calls, made anew from the rows."""
-    return calls_in(state.rows) + (() if state.streaming is None else calls_in((state.streaming,)))
-
+from windtunnel.simulator.chat.rows import Snapshot
+from windtunnel.simulator.chat.view import (
+    MAX_WARNINGS,
+    NeedsResync,
+    ViewState,
+    calls_in,
+)
 
 # --- the rule of positions ----------------------------------------------------------------------------------
 
@@ -174,106 +101,6 @@ def hydrate(state: ViewState, snapshot: Snapshot) -> ViewState:
         faults=state.faults,
     )
     return keep_outbox(hydrated, state.outbox, snapshot, rows)
-
-
-def keep_outbox(
-    state: ViewState, outbox: tuple[Pending, ...], snapshot: Snapshot, rows: tuple[Row, ...]
-) -> ViewState:
-    """Optimistic messages that the snapshot does not know stay, unless it should know them."""
-    known = {row.nonce for row in rows} | {item.nonce for item in snapshot.queue}
-    kept: list[Pending] = []
-    warnings = state.warnings
-    for entry in outbox:
-        if entry.item.nonce in known:
-            continue
-        if entry.accepted is not None and (entry.accepted.epoch, entry.accepted.seq) <= (
-            snapshot.epoch,
-            snapshot.seq,
-        ):
-            warnings = (*warnings, f"a message is neither in the history nor in the queue: {entry.item.text}")
-            continue
-        kept.append(entry)
-    return replace(state, outbox=tuple(kept), warnings=warnings[-MAX_WARNINGS:])
-
-
-# --- optimistic messages ------------------------------------------------------------------------------------
-
-
-def add_optimistic(state: ViewState, item: Item) -> ViewState:
-    """Show a message that the server does not have yet."""
-    return replace(state, outbox=(*state.outbox, Pending(item)))
-
-
-def mark_accepted(state: ViewState, nonce: str, position: Cursor | None) -> ViewState:
-    """The server has the message; it is shown as optimistic until the stream says where it is."""
-    outbox = tuple(
-        Pending(entry.item, position) if entry.item.nonce == nonce else entry for entry in state.outbox
-    )
-    return replace(state, outbox=outbox)
-
-
-def drop_optimistic(state: ViewState, nonces: Iterable[str | None]) -> ViewState:
-    """These messages are no longer shown as optimistic."""
-    gone = frozenset(nonces) - {None}
-    outbox = tuple(entry for entry in state.outbox if entry.item.nonce not in gone)
-    return state if len(outbox) == len(state.outbox) else replace(state, outbox=outbox)
-
-
-def clear_items(state: ViewState, nonces: Iterable[str | None]) -> ViewState:
-    """The person removed these, and the server agreed."""
-    gone = frozenset(nonces) - {None}
-    queue = tuple(item for item in state.queue if item.nonce not in gone)
-    return drop_optimistic(replace(state, queue=queue), gone)
-
-
-def matching(outbox: tuple[Pending, ...], item: Item) -> Pending | None:
-    """The optimistic message that a queue entry is, by nonce or else by client and number."""
-    for entry in outbox:
-        if item.nonce is not None:
-            if entry.item.nonce == item.nonce:
-                return entry
-        elif item.number is not None and (item.number, item.client or entry.item.client) == (
-            entry.item.number,
-            entry.item.client,
-        ):
-            return entry
-    return None
-
-
-def update_queue(state: ViewState, queue: tuple[Item, ...], held: bool) -> ViewState:
-    """The whole queue, as the server has it. Entries of an old server get selectors where that is certain."""
-    nonces = {item.nonce for item in queue}
-    earlier = [item for item in state.queue if item.nonce in state.adopted and item.nonce not in nonces]
-    shown: list[Item] = []
-    adopted: list[str] = []
-    outbox = state.outbox
-    for item in queue:
-        if item.nonce is None and item.number is None:
-            waiting = [entry.item for entry in outbox if entry.item.kind == item.kind]
-            ours = earlier.pop(0) if earlier else waiting[0] if len(waiting) == 1 else None
-            if ours is not None and ours.nonce is not None:
-                item = replace(item, nonce=ours.nonce, client=ours.client, number=ours.number)
-                adopted.append(ours.nonce)
-        entry = matching(outbox, item)
-        if entry is not None:
-            outbox = tuple(each for each in outbox if each is not entry)
-        shown.append(item)
-    return replace(state, queue=tuple(shown), held=held, outbox=outbox, adopted=tuple(adopted))
-
-
-def adopt(state: ViewState, start: wire.MessageStart) -> ViewState:
-    """A user message begins: the optimistic one that it is gives up its place to it."""
-    if "C06" in state.faults:
-        same = [entry for entry in state.outbox if entry.item.text == start.text]
-        return drop_optimistic(state, (entry.item.nonce for entry in same))
-    if start.nonce is not None:
-        queue = tuple(item for item in state.queue if item.nonce != start.nonce)
-        return drop_optimistic(replace(state, queue=queue), (start.nonce,))
-    if start.step is not None or not state.outbox:
-        return state
-    kind = "prompt" if state.fresh_run else "followup"
-    same_kind_first = sorted(state.outbox, key=lambda entry: entry.item.kind != kind)
-    return drop_optimistic(state, (same_kind_first[0].item.nonce,))
 
 
 # --- rows ---------------------------------------------------------------------------------------------------

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from windtunnel.simulator.chat.conversation import Conversation, Pen, drain
+from windtunnel.simulator.chat.conversation import drain
 from windtunnel.simulator.chat.entries import (
     EpochStarted,
-    LogImage,
     MessageEnded,
     RetryEnded,
     RunClosed,
@@ -22,6 +21,8 @@ from windtunnel.simulator.chat.entries import (
     UserMessage,
 )
 from windtunnel.simulator.chat.faults import Faults
+from windtunnel.simulator.chat.logfile import LogImage
+from windtunnel.simulator.chat.pen import Conversation, Pen
 from windtunnel.simulator.chat.rows import Transcript, branch_rows
 from windtunnel.simulator.chat.turns import Batch, Settings
 

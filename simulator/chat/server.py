@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from windtunnel.simulator.chat.conversation import DEFAULTS
-from windtunnel.simulator.chat.entries import LogImage
 from windtunnel.simulator.chat.faults import SOUND, Faults
 from windtunnel.simulator.chat.host import (
     Host,
@@ -18,6 +16,8 @@ from windtunnel.simulator.chat.host import (
     write_failed,
     written,
 )
+from windtunnel.simulator.chat.logfile import LogImage
+from windtunnel.simulator.chat.pen import DEFAULTS
 from windtunnel.simulator.chat.requests import Request
 from windtunnel.simulator.chat.turns import Heard, Settings
 from windtunnel.simulator.chat.window import REPLAY_LIMIT

@@ -1,0 +1,93 @@
+"""What a tab knows of a session, as frozen data, and what it shows of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from windtunnel.simulator.chat.faults import SOUND, Faults
+from windtunnel.simulator.chat.parts import (
+    Item,
+    Notice,
+    Row,
+    RunStatus,
+    TextPart,
+)
+from windtunnel.simulator.chat.rows import Activity, Seen
+from windtunnel.simulator.chat.window import Cursor
+
+MAX_WARNINGS: Final = 100
+"""How many warnings a client keeps; the oldest go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A message shown before the server has it; `accepted` is where the stream was when it was accepted."""
+
+    item: Item
+    accepted: Cursor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsResync:
+    """Events are missing: `expected` was to come, `got` came, `last` is what was applied."""
+
+    expected: int
+    got: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """What a tab knows of a session.
+
+    `rows` are committed, `streaming` is the one that grows. `pending` are the calls (message, call) that
+    have not ended; `adopted` the selectors given to queue entries of an old server; `ended` the parts of the
+    streaming row that take no more. `live` says that an event was applied, `hydrated` that a snapshot was.
+    """
+
+    rows: tuple[Row, ...] = ()
+    streaming: Row | None = None
+    queue: tuple[Item, ...] = ()
+    held: bool = False
+    outbox: tuple[Pending, ...] = ()
+    pending: tuple[tuple[str, str], ...] = ()
+    epoch: int = 1
+    last: int = 0
+    activity: Activity = "idle"
+    outcome: RunStatus | None = None
+    turn: str | None = None
+    turns: tuple[str, ...] = ()
+    fresh_run: bool = False
+    notices: tuple[Notice, ...] = ()
+    warnings: tuple[str, ...] = ()
+    mode: bool = False
+    hydrated: bool = False
+    live: bool = False
+    resync: NeedsResync | None = None
+    adopted: tuple[str, ...] = ()
+    ended: frozenset[str] = frozenset()
+    foreign: str = ""
+    faults: Faults = SOUND
+
+
+# --- what is seen -------------------------------------------------------------------------------------------
+
+
+def seen_live(state: ViewState) -> Seen:
+    """What the tab agrees on with every other reader at a quiet point."""
+    rows = state.rows if state.streaming is None else (*state.rows, state.streaming)
+    if state.foreign:
+        rows = (*rows, Row("transport", "assistant", None, (TextPart("transport", state.foreign),)))
+    return Seen(rows, state.queue, state.held, state.activity, state.outcome, state.turn, state.notices)
+
+
+def calls_in(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
+    """The calls in these rows that have not ended, in order."""
+    return tuple((row.id, call) for row in rows for call in row.pending)
+
+
+def rebuilt_pending(state: ViewState) -> tuple[tuple[str, str], ...]:
+    """The index of pending calls, made anew from the rows."""
+    return calls_in(state.rows) + (() if state.streaming is None else calls_in((state.streaming,)))
