@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from windtunnel.simulator import cli
-from windtunnel.simulator.commands import console, progress
+from windtunnel.simulator.commands import console, progress, telling
 from windtunnel.simulator.faults import FAULTS
 
 FLOW = "builtin:plain-summary"
@@ -60,6 +61,17 @@ def test_a_quiet_run_is_told_as_a_story(windtunnel: Cli) -> None:
     assert lines[0].split() == ["time", "process", "event", "what", "happened"]
     assert "tell the team" in said.out
     assert lines[-1] == "✓ the run is completed, by exit done"
+
+
+def test_on_a_terminal_the_story_has_colour_and_the_same_words(
+    windtunnel: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = windtunnel("run", FLOW).out
+    monkeypatch.setattr(telling, "wants_colour", lambda: True)
+    monkeypatch.setenv("COLUMNS", "120")
+    coloured = windtunnel("run", FLOW).out
+    assert "\x1b[32m" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
 
 
 def test_a_run_as_json_is_one_event_a_line(windtunnel: Cli) -> None:
