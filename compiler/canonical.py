@@ -133,13 +133,13 @@ def _text(value: JsonValue, room: int) -> str:
 
 
 def _sorted_keys(record: dict[str, JsonValue]) -> list[str]:
-    for key in record:
-        if not isinstance(key, str):
-            raise CanonicalError(f"a key must be text, not {type(key).__name__}")
+    try:
+        keys = sorted(record)
+        plain = "".join(keys).isascii()
+    except TypeError:
+        raise CanonicalError("a key must be text") from None
     # Code points and UTF-16 code units sort alike unless a key leaves the basic plane.
-    if all(key.isascii() for key in record):
-        return sorted(record)
-    return sorted(record, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
+    return keys if plain else sorted(keys, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
 
 
 def _normalise(value: JsonValue, room: int) -> JsonValue:
