@@ -48,6 +48,20 @@ class Expressions:
         how = Applicability.SAFE if safe else Applicability.MAYBE
         return [Fix(title, (Edit(Place(self.file, span), text),), how)]
 
+    def settle(self) -> None:
+        """At the end of an item: report what would have been right in another place only."""
+        for each in self.tight:
+            spaced = "a / b" if isinstance(each, s.Binary) else each.name.replace("/", " / ")
+            fixes = [] if isinstance(each, s.Binary) else self.fix(f"write `{spaced}`", each.span, spaced)
+            message = "a `/` between names needs spaces; without them it joins a node path"
+            self.report("WT0004", message, each.span, help=f"write `{spaced}` to divide", fixes=fixes)
+        for ref in self.dashed:
+            spaced = ref.name.replace("-", " - ")
+            message = f"`{ref.name}` is read as one name; a `-` between names needs spaces"
+            self.report("WT0009", message, ref.span, fixes=self.fix(f"write `{spaced}`", ref.span, spaced))
+        self.tight.clear()
+        self.dashed.clear()
+
     # --- repetition -----------------------------------------------------------------------------------------
 
     def make_seq_none(self) -> list[Any]:

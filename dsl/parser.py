@@ -53,11 +53,12 @@ def parse(source: Source) -> Parsed:
         return Parsed(source, empty, (version,), (whole,))
     builder = Builder(source.name, Comments(source, lexed.comments))
     recovery = Recovery(source, Machine(table(), builder), lexed.diagnostics)
-    items, unpaired = _items(source, lexed, recovery)
+    items, unpaired = _items(source, lexed, recovery, builder)
     allows, silences = read_allows(source, lexed.comments)
     language, kept, misplaced = _header(source, items)
     tree = File(language, kept, allows, whole)
-    found = [*_one_a_line(source, [lexed.diagnostics, unpaired, recovery.findings, builder.diagnostics])]
+    groups = [lexed.diagnostics, unpaired, recovery.findings, builder.diagnostics]
+    found = list(_one_a_line(source, groups))
     found.extend((*silences, *misplaced))
     if not kept and not found:
         message = "there is no workflow, type, template or scenario in this file"
@@ -65,7 +66,9 @@ def parse(source: Source) -> Parsed:
     return Parsed(source, tree, _in_order(found), tuple(sorted(recovery.holes)), tuple(lexed.comments))
 
 
-def _items(source: Source, lexed: Lexed, recovery: Recovery) -> tuple[list[Any], list[Diagnostic]]:
+def _items(
+    source: Source, lexed: Lexed, recovery: Recovery, builder: Builder
+) -> tuple[list[Any], list[Diagnostic]]:
     """The items that could be read, and the findings about brackets."""
     items: list[Any] = []
     unpaired: list[Diagnostic] = []
@@ -80,6 +83,7 @@ def _items(source: Source, lexed: Lexed, recovery: Recovery) -> tuple[list[Any],
             recovery.know(odd)
         end = tokens[-1].end if tokens else 0
         item = recovery.item([*tokens, Token(END, "", end, end)])
+        builder.settle()
         if item is not None:
             items.append(item)
     return items, unpaired
@@ -88,8 +92,8 @@ def _items(source: Source, lexed: Lexed, recovery: Recovery) -> tuple[list[Any],
 def _one_a_line(source: Source, groups: list[list[Diagnostic]]) -> Iterator[Diagnostic]:
     """Findings of the lexer, about brackets, of the parser and of the builders, without what only follows.
 
-    The lexer knows what it says. On a line where an earlier group has found something, a later one is likely to have
-    stumbled over the same; and the parser is to be believed once on a line.
+    The lexer knows what it says. On a line where an earlier group has found something, a later one is likely to
+    have stumbled over the same; and the parser is to be believed once on a line.
     """
     taken: set[int] = set()
     for place, group in enumerate(groups):

@@ -277,10 +277,8 @@ class Printer:
 
     def lines(self, text: s.Text) -> Doc | None:
         """A triple-quoted string; None when its value cannot be written so."""
-        if any(
-            _unwritable(part, following)
-            for part, following in zip(text.parts, (*text.parts[1:], ""), strict=True)
-        ):
+        parts = text.parts
+        if any(_unwritable(part, *parts[place + 1 : place + 2]) for place, part in enumerate(parts)):
             return None
         raw: list[str | None] = [encode_lines(part) if isinstance(part, str) else None for part in text.parts]
         values = [part if isinstance(part, str) else None for part in text.parts]
@@ -361,7 +359,7 @@ def flatten(doc: Doc) -> str:
     return "".join(out)
 
 
-def _unwritable(part: str | s.Expr, following: str | s.Expr) -> bool:
+def _unwritable(part: str | s.Expr, following: str | s.Expr = "") -> bool:
     """Whether a literal piece cannot stand in triple quotes, which know no escapes."""
     if not isinstance(part, str):
         return False

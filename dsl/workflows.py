@@ -167,7 +167,8 @@ class Workflows(Expressions):
         return s.Setting(name, value, Span(keyword.start, value.span.end))
 
     def make_inputs(self, keyword: Token, type: s.RecordType) -> Inputs:
-        self.make_whole_type(type)
+        checked = self.make_whole_type(type)
+        type = checked if isinstance(checked, s.RecordType) else s.RecordType((), type.span)
         return Inputs(type, block(keyword, type.span.end))
 
     def make_exits(self, keyword: Token, _: Token, exits: list[s.ExitDecl], right: Token) -> Exits:
