@@ -7,6 +7,7 @@ lettering  texts cleaned, measured and cut
 wording    what is written about a node
 picture    boxes, ports, arrows and sheets, before they have places
 sketch     a snapshot to a picture
+marking    what changed, what was taken
 layout     the layout engine: every sheet on its own
 shapes     rectangles, lines and words, with colours by role
 icons      the sign of each kind
@@ -26,6 +27,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from windtunnel.compiler.drawing.layout import Engine
     from windtunnel.compiler.drawing.picture import Expand, Picture
     from windtunnel.compiler.drawing.style import Theme
@@ -44,23 +47,50 @@ def draw(
     theme: Theme = "light",
     engine: Engine = "pure",
     ascii: bool = False,
+    against: Snapshot | None = None,
+    taken: Collection[str] | None = None,
 ) -> str | bytes:
     """The picture of a snapshot in one of FORMATS: text, or bytes for PNG.
 
     `expand` is how many levels of workflows are shown: 1 folds every include, `"all"` opens every one.
     `engine` lays out SVG and PNG: `"pure"` needs nothing installed, `"dot"` is the program of Graphviz.
-    `ascii` is for `txt`. Raises DrawingError (in `picture`) with a sentence for the user where the picture
-    cannot be made as asked.
+    `ascii` is for `txt`. With `against`, an older snapshot, what changed is marked; with `taken`, keys of
+    arms (and `KEY then` for what follows a used-up limit), what was taken is. Raises DrawingError (in
+    `picture`) with a sentence for the user where the picture cannot be made as asked.
     """
-    from windtunnel.compiler.drawing.sketch import picture_of
-
     _refuse_unknown(format)
     if format == "html":
         from windtunnel.compiler.drawing.page import html_document
 
-        folded, opened = picture_of(snapshot, "all", apart=True), picture_of(snapshot, "all")
+        folded = _picture(snapshot, "all", against, taken, apart=True)
+        opened = _picture(snapshot, "all", against, taken)
         return html_document(folded, opened, theme, engine)
-    return render(picture_of(snapshot, expand), format, theme=theme, engine=engine, ascii=ascii)
+    picture = _picture(snapshot, expand, against, taken)
+    return render(picture, format, theme=theme, engine=engine, ascii=ascii)
+
+
+def _picture(
+    snapshot: Snapshot,
+    expand: Expand,
+    against: Snapshot | None,
+    taken: Collection[str] | None,
+    *,
+    apart: bool = False,
+) -> Picture:
+    """The picture with its marks."""
+    from windtunnel.compiler.drawing.sketch import picture_of
+
+    picture = picture_of(snapshot, expand, apart=apart)
+    if against is not None:
+        from windtunnel.compiler.drawing.marking import with_changes
+
+        old = picture_of(against, expand, apart=apart)
+        picture = with_changes(picture, old, snapshot, against, apart=apart)
+    if taken is not None:
+        from windtunnel.compiler.drawing.marking import with_taken
+
+        picture = with_taken(picture, taken)
+    return picture
 
 
 def render(

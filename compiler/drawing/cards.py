@@ -134,7 +134,7 @@ def _frame(card: Card, corner: Point) -> tuple[Shape, ...]:
     line = {"decision": 2.2, "checkpoint": 2.2, "agent": 1.6}.get(kind, 1.2)
     x, y = corner
     shapes: list[Shape] = []
-    if status:
+    if status and status != "missed":
         outline = f"status.{status}"
         shapes.append(
             Rect(x - 3.5, y - 3.5, card.width + 7, card.height + 7, radius + 3, outline, outline, 1.0)
@@ -167,7 +167,7 @@ def _start(card: Card, corner: Point) -> tuple[Shape, ...]:
 def _exit(card: Card, corner: Point) -> tuple[Shape, ...]:
     x, y = corner
     shapes: list[Shape] = []
-    if card.box.status:
+    if card.box.status and card.box.status != "missed":
         outline = f"status.{card.box.status}"
         shapes.append(Rect(x - 3.5, y - 3.5, card.width + 7, card.height + 7, 15, outline, outline, 1.0))
     return (

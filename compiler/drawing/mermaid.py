@@ -52,6 +52,11 @@ def mermaid_document(picture: Picture, theme: Theme = "light") -> str:
         numbers = ",".join(str(number) for number, (arrow, _ends) in enumerate(arrows) if arrow.flow == flow)
         dash = ",stroke-dasharray:9 3 2 3" if flow == "limit" else ""
         lines.append(f"  linkStyle {numbers} stroke:{palette.flows[flow]}{dash}")
+    for status in picture.statuses():
+        marked = [names[box.id] for sheet in picture.sheets for box in sheet.boxes if box.status == status]
+        if marked:
+            lines.append(f"  classDef {status} stroke:{palette.statuses[status]},stroke-width:4px")
+            lines.append(f"  class {','.join(marked)} {status}")
     return "\n".join([*lines, ""])
 
 

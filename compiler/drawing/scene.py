@@ -221,7 +221,7 @@ def _cluster(card: Card, cell: Cell, place: Point) -> Group:
     if card.facts and rest > 60:
         text = fit(card.facts[0], SMALL_SIZE, rest)
         shapes.append(Words(fact, y + 19.6, text, SMALL_SIZE, "muted"))
-    if card.box.status:
+    if card.box.status and card.box.status != "missed":
         shapes.append(
             Rect(
                 x - 3,

@@ -12,7 +12,7 @@ from typing import Final
 
 from windtunnel.compiler.drawing.lettering import clean, clusters, is_attached, is_wide
 from windtunnel.compiler.drawing.picture import Arrow, Box, Picture, Sheet, sheet_names
-from windtunnel.compiler.drawing.style import FLOW_WORDS, Flow, Kind
+from windtunnel.compiler.drawing.style import FLOW_WORDS, STATUS_WORDS, Flow, Kind
 
 COLUMNS: Final = 100
 MAX_LANES: Final = 6
@@ -180,7 +180,8 @@ def _rows(sheet: Sheet, signs: Signs) -> list[Row]:
             text = corner + _jump(arrow, names, signs, back)
             rows.append(Row(text, arrow=arrow if back else None))
         if going_on is not None:
-            told = " ".join(clean(word) for word in (going_on.port or "", *going_on.label) if word)
+            mark = f"({STATUS_WORDS[going_on.status]})" if going_on.status else ""
+            told = " ".join(clean(word) for word in (going_on.port or "", *going_on.label, mark) if word)
             rows.append(Row(f"{signs.down} {told}"))
         elif after is not None:
             rows.append(Row(""))
@@ -189,6 +190,7 @@ def _rows(sheet: Sheet, signs: Signs) -> list[Row]:
 
 def _headline(box: Box, signs: Signs) -> str:
     kind = "" if box.kind == "start" else f"  {box.kind}"
+    kind += f" ({STATUS_WORDS[box.status]})" if box.status else ""
     told = f" {signs.dot} {clean(box.caption[:400])}" if box.caption else ""
     facts = f" {signs.dot} {clean(box.facts[0])}" if box.kind == "start" and box.facts else ""
     return f"{signs.kinds[box.kind]} {clean(box.name)}{kind}{told}{facts}"
@@ -207,6 +209,7 @@ def _jump(arrow: Arrow, names: dict[str, str], signs: Signs, back: bool) -> str:
     told = [clean(line) for line in (arrow.port or "", *arrow.label) if line and line not in counted]
     middle = f" {', '.join(told)} " if told else ""
     tail = "".join(f"  {line.replace('≤', signs.at_most)}" for line in counted)
+    tail += f"  ({STATUS_WORDS[arrow.status]})" if arrow.status else ""
     return f"{shaft}{middle}{shaft}{head} {names[arrow.target]}{f' {signs.up}' if back else ''}{tail}"
 
 
