@@ -75,7 +75,7 @@ FAULTS: Final = (
         "a crash after a node finished but before routing runs it again",
         "a node that finished is routed, never run again",
         RERUN,
-        "answer.flow",
+        "again.flow",
     ),
 )
 

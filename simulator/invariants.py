@@ -367,10 +367,8 @@ def _count_step(account: _Account, node: str) -> None:
 def _one_end(account: _Account, event: Event) -> None:
     watch = account.watch
     fits = watch.phase == "started" and watch.node == event.node
-    invariant = RERUN if watch.phase == "ended" and watch.node == event.node else ENDS
-    account.check(
-        invariant, fits, f"{event.type} of {event.node} while {watch.node} has {watch.phase or 'not started'}"
-    )
+    message = f"{event.type} of {event.node} while {watch.node} has {watch.phase or 'not started'}"
+    account.check(ENDS, fits, message)
 
 
 def _finished(account: _Account, event: Event) -> None:

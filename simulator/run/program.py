@@ -5,7 +5,7 @@ A program is built once and never changes; handlers are functions of it and of f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -244,11 +244,9 @@ def _arm(arm: ArmModel) -> Arm:
 # --- what can still be read ---------------------------------------------------------------------------------
 
 
-def _targets(edge: EdgeModel) -> Iterable[TargetModel]:
-    for arm in edge.arms:
-        yield arm.to
-        if arm.limit is not None:
-            yield arm.limit.then
+def _targets(edge: EdgeModel) -> list[TargetModel]:
+    after = [arm.limit.then for arm in edge.arms if arm.limit is not None]
+    return [*(arm.to for arm in edge.arms), *after]
 
 
 def _place(edge: EdgeModel) -> str:

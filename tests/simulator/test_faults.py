@@ -1,0 +1,63 @@
+"""Seeded faults: each is one guarded line, found in its own small world, and unknown to whoever judges."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from windtunnel.simulator import explore, replay
+from windtunnel.simulator.faults import FAULTS, Fault
+from windtunnel.simulator.operations import world_of
+
+ROOT = Path(__file__).parent.parent.parent / "simulator"
+JUDGES = ("invariants.py", "world.py", "tables.py", "moves.py", "search/*.py", "chat/loop.py", "chat/log.py")
+GUARDED = ("run/engine.py", "run/recovery.py", "run/submission.py")
+
+
+def files(*patterns: str) -> list[Path]:
+    """The files of some patterns."""
+    return [file for pattern in patterns for file in sorted(ROOT.glob(pattern))]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+def test_a_fault_is_found_in_its_own_world(fault: Fault) -> None:
+    """By default settings, with the invariant that it is about and a token that shows it again."""
+    found = explore(fault=fault.id)
+    assert found.violations[0].invariant == fault.invariant
+    run = replay(found.violations[0].token, lambda name: pytest.fail(f"{name} is not needed"))
+    assert run.violations[0].invariant == fault.invariant
+
+
+@pytest.mark.parametrize("world", sorted({fault.world for fault in FAULTS}))
+def test_the_sound_engine_passes_the_same_bounds(world: str) -> None:
+    """Nothing breaks without the switch, and nothing is left out."""
+    fault = next(fault for fault in FAULTS if fault.world == world)
+    found = explore(world_of(fault))
+    assert found.violations == ()
+    assert found.complete
+    assert found.crash_points.missed == found.edges.missed == found.exits.missed == ()
+
+
+def test_whoever_judges_reads_no_switch() -> None:
+    """Invariants, world and search neither import the faults nor name a switch."""
+    for file in files(*JUDGES):
+        source = file.read_text(encoding="utf-8")
+        assert "switches" not in source.replace("switches = frozenset() if fault is None", "").replace(
+            "switches=switches", ""
+        ), file.name
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom):
+                assert node.module != "windtunnel.simulator.faults", file.name
+
+
+def test_each_switch_guards_one_line() -> None:
+    """One line in engine or recovery asks for each of them."""
+    asked = [
+        found
+        for file in files(*GUARDED, "run/completion.py", "run/routing.py", "run/state.py", "run/program.py")
+        for found in re.findall(r'"(W\d\d)" (?:not )?in program\.switches', file.read_text(encoding="utf-8"))
+    ]
+    assert sorted(asked) == [fault.id for fault in FAULTS]
