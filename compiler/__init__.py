@@ -44,6 +44,7 @@ templating     the shapes of templates
 checks/        what is wrong with a typed workflow, band by band
 plan           every workflow where it is mounted
 typelowering   shapes to stored types
+folding        stored expressions made smaller
 exprlowering   expressions to their stored form
 edgelowering   routes to stored edges
 nodelowering   one node to its stored form

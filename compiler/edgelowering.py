@@ -9,7 +9,8 @@ first of them.
 from __future__ import annotations
 
 from windtunnel.compiler.canonical import canonical
-from windtunnel.compiler.exprlowering import ExpressionLowering, Lowered
+from windtunnel.compiler.exprlowering import ExpressionLowering
+from windtunnel.compiler.folding import Lowered
 from windtunnel.compiler.graph import START, Branch, Goal, Graph, Route
 from windtunnel.compiler.plan import Mounted
 from windtunnel.compiler.resolver import Kind

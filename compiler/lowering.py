@@ -17,7 +17,8 @@ from pydantic import JsonValue
 from windtunnel.compiler.acceptance import Accepted, acceptor
 from windtunnel.compiler.digests import with_digests
 from windtunnel.compiler.edgelowering import EdgeLowering, edge_order
-from windtunnel.compiler.exprlowering import ExpressionLowering, Lowered, lets_in
+from windtunnel.compiler.exprlowering import ExpressionLowering, lets_in
+from windtunnel.compiler.folding import Lowered
 from windtunnel.compiler.graph import Graph
 from windtunnel.compiler.nodelowering import lower_node
 from windtunnel.compiler.plan import Mounted, Plan, plan

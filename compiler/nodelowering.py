@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from windtunnel.compiler.exprlowering import ExpressionLowering, Lowered
+from windtunnel.compiler.exprlowering import ExpressionLowering
+from windtunnel.compiler.folding import Lowered
 from windtunnel.compiler.resolver import Scope
 from windtunnel.compiler.snapshot import (
     ActionNode,

@@ -16,9 +16,11 @@ from windtunnel.compiler.routing import build
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.compiler.templating import infer_templates
 from windtunnel.compiler.types import Shape
-from windtunnel.dsl.diagnostics import Diagnostic, Severity
+from windtunnel.dsl.codes import report
+from windtunnel.dsl.diagnostics import Diagnostic, Place, Severity
 from windtunnel.dsl.parser import parse
-from windtunnel.dsl.syntax import Expr
+from windtunnel.dsl.spelling import nearest, suggestion
+from windtunnel.dsl.syntax import Expr, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +67,26 @@ class Compiled:
 def compile_workflow(reader: Reader, root: str, workflow: str | None = None) -> Compiled:
     """Check `root` and lower one of its workflows: the named one, else the last one in the file."""
     checked = check(reader, root)
-    wanted = _wanted(checked, workflow)
-    if not checked.ok or wanted is None:
+    if not checked.ok:
         return Compiled(checked, None, checked.diagnostics)
-    lowered = lower(checked.program, wanted, checked)
+    wanted = _wanted(checked, workflow)
+    lowered = (wanted,) if isinstance(wanted, Diagnostic) else lower(checked.program, wanted, checked)
     if isinstance(lowered, Snapshot):
         return Compiled(checked, lowered, checked.diagnostics)
     return Compiled(checked, None, (*checked.diagnostics, *lowered))
 
 
-def _wanted(checked: Checked, workflow: str | None) -> WorkflowId | None:
+def _wanted(checked: Checked, workflow: str | None) -> WorkflowId | Diagnostic:
     """The workflow to lower; the last one is the one that may use the others."""
-    file = checked.program.files.get(checked.modules.root)
-    names = [] if file is None else [w.name.text for w in file.module.file.workflows]
-    if workflow is None:
-        workflow = names[-1] if names else None
-    if workflow is None or workflow not in names:
-        return None
-    return WorkflowId(checked.modules.root, workflow)
+    root = checked.modules.root
+    names = [w.name.text for w in checked.program.files[root].module.file.workflows]
+    if workflow is None and names:
+        workflow = names[-1]
+    if workflow is not None and workflow in names:
+        return WorkflowId(root, workflow)
+    missing = "no workflow" if workflow is None else f"no workflow `{workflow}`"
+    known = suggestion(nearest(workflow or "", names))
+    return report("WT0106", f"`{root}` declares {missing}", Place(root, Span(0, 0)), help=known)
 
 
 def check(reader: Reader, root: str, parse: Parse = parse) -> Checked:

@@ -59,6 +59,11 @@ def snapshot_json(snapshot: Snapshot) -> dict[str, JsonValue]:
     return value
 
 
+def snapshot_schema() -> dict[str, Any]:
+    """The JSON Schema of a snapshot; expressions are lists in the forms that `expression` tells."""
+    return Snapshot.model_json_schema(by_alias=True, mode="serialization")
+
+
 def read_snapshot(text: str | bytes) -> Snapshot | SnapshotRefused:
     """The snapshot in a JSON text, or why it cannot be used. Never raises."""
     if len(text) > MAX_SNAPSHOT_BYTES:

@@ -11,7 +11,7 @@ import pytest
 from windtunnel.compiler import compile_file, load_snapshot, snapshot_text
 from windtunnel.compiler.canonical import canonical, parse_json
 from windtunnel.compiler.snapshot import Snapshot
-from windtunnel.compiler.snapshotfile import SnapshotRefused, expressions_of, snapshot_json
+from windtunnel.compiler.snapshotfile import SnapshotRefused, expressions_of, snapshot_json, snapshot_schema
 
 BUILTINS = ("plain-summary", "autoplan")
 
@@ -165,6 +165,11 @@ def test_the_size_of_a_snapshot_is_limited(monkeypatch: pytest.MonkeyPatch) -> N
     refused = load_snapshot(text + " ")
     assert isinstance(refused, SnapshotRefused)
     assert "larger than" in refused.message
+
+
+def test_the_json_schema_is_published(golden: Any) -> None:
+    schema = json.dumps(snapshot_schema(), indent=1, sort_keys=True)
+    golden("compiler/snapshot-v1.schema.json", schema + "\n")
 
 
 def test_deep_types_survive() -> None:
