@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from windtunnel.compiler.drawing.icons import SIZE, icon, speech
 from windtunnel.compiler.drawing.layout import Cell, Point
 from windtunnel.compiler.drawing.lettering import fit, width, wrap
-from windtunnel.compiler.drawing.picture import Arrow, Box
+from windtunnel.compiler.drawing.picture import Arrow, Box, told
 from windtunnel.compiler.drawing.shapes import Disc, Rect, Shape, Stroke, Words
-from windtunnel.compiler.drawing.style import DASHES, WIDTHS
+from windtunnel.compiler.drawing.style import CHANGES, DASHES, WIDTHS
 
 NAME_SIZE = 13.0
 SMALL_SIZE = 10.5
@@ -57,12 +57,13 @@ def card_of(box: Box, stubs: Sequence[Arrow], names: dict[str, str]) -> Card:
     name = fit(box.name, NAME_SIZE, room - SIZE - 6, bold=True)
     caption = wrap(box.caption, SMALL_SIZE, room, 2) if box.caption else ()
     marker = None if box.marker is None else fit(box.marker, SMALL_SIZE, room - 18)
-    facts = tuple(fit(fact, SMALL_SIZE, room) for fact in box.facts[:MAX_FACTS])
+    change = told(box.status)
+    facts = tuple(fit(fact, SMALL_SIZE, room) for fact in (*change, *box.facts[:MAX_FACTS]))
     written = tuple((_stub_text(stub, names, room - 20), stub) for stub in stubs)
     ports = [min(width(port.name, SMALL_SIZE) + 14, MAX_PORT_WIDTH) for port in box.ports]
     inner = max(
         [width(name, NAME_SIZE, bold=True) + SIZE + 6]
-        + [width(line, SMALL_SIZE) for line in (*caption, *facts)]
+        + [width(line, SMALL_SIZE, bold=bool(change)) for line in (*caption, *facts)]
         + [width(line, SMALL_SIZE) + 20 for line, _stub in written]
         + [width(marker, SMALL_SIZE) + 18 if marker else 0]
     )
@@ -101,8 +102,9 @@ def shapes_of(card: Card, corner: Point) -> tuple[Shape, ...]:
             Words(x + PAD + 18, base, card.marker, SMALL_SIZE),
         ]
         base += LINE
-    for line in card.facts:
-        shapes.append(Words(x + PAD, base, line, SMALL_SIZE))
+    for number, line in enumerate(card.facts):
+        role = f"status.{card.box.status}" if number == 0 and card.box.status in CHANGES else "ink"
+        shapes.append(Words(x + PAD, base, line, SMALL_SIZE, role, bold=role != "ink"))
         base += LINE
     return (*shapes, *_ports(card, corner))
 

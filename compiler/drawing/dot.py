@@ -15,6 +15,7 @@ from windtunnel.compiler.drawing.picture import (
     box_title,
     sheet_ends,
     sheet_names,
+    told,
 )
 from windtunnel.compiler.drawing.style import PALETTES, Flow, Kind, Palette, Theme
 
@@ -98,7 +99,7 @@ def _lines(box: Box) -> Iterator[str]:
         yield _cut(box.caption)
     if box.marker is not None:
         yield f"“{_cut(box.marker)}”"
-    yield from (_cut(fact) for fact in box.facts)
+    yield from (_cut(fact) for fact in (*told(box.status), *box.facts))
 
 
 def _cut(text: str) -> str:
@@ -112,7 +113,7 @@ def _edge(
     source = ends.get((arrow.source, arrow.port), arrow.source)
     target = ends.get((arrow.target, None), arrow.target)
     port = (arrow.port,) if arrow.port is not None and source == arrow.source else ()
-    label = "\n".join(_cut(line) for line in (*port, *arrow.label))
+    label = "\n".join(_cut(line) for line in (*told(arrow.status), *port, *arrow.label))
     ink = palette.statuses[arrow.status] if arrow.status else palette.flows[arrow.flow]
     about = (
         f'label={quoted(label)} tooltip={quoted(arrow_title(names, arrow))} color="{ink}" fontcolor="{ink}"'

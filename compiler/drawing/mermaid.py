@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from windtunnel.compiler.drawing.lettering import clean
-from windtunnel.compiler.drawing.picture import Arrow, Box, Picture, Sheet, sheet_ends
+from windtunnel.compiler.drawing.picture import Arrow, Box, Picture, Sheet, sheet_ends, told
 from windtunnel.compiler.drawing.style import PALETTES, Flow, Kind, Theme
 
 MAX_LINE: Final = 60
@@ -87,7 +87,7 @@ def _sheet(picture: Picture, sheet: Sheet, names: dict[str, str]) -> Iterator[st
 
 
 def _label(box: Box) -> str:
-    lines = [box.name, box.caption, f"“{box.marker}”" if box.marker else "", *box.facts]
+    lines = [box.name, box.caption, f"“{box.marker}”" if box.marker else "", *told(box.status), *box.facts]
     return "<br/>".join(_entities(_cut(line)) for line in lines if line)
 
 
@@ -100,6 +100,6 @@ def _edge(arrow: Arrow, ends: dict[tuple[str, str | None], str], names: dict[str
     source = ends.get((arrow.source, arrow.port), arrow.source)
     target = ends.get((arrow.target, None), arrow.target)
     port = (arrow.port,) if arrow.port is not None and source == arrow.source else ()
-    label = "<br/>".join(_entities(_cut(line)) for line in (*port, *arrow.label))
+    label = "<br/>".join(_entities(_cut(line)) for line in (*told(arrow.status), *port, *arrow.label))
     shown = f'|"{label}"|' if label else ""
     return f"{names[source]} {LINES[arrow.flow]}{shown} {names[target]}"

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from windtunnel.compiler.drawing.lettering import whole
-from windtunnel.compiler.drawing.style import FLOW_WORDS, KIND_WORDS, STATUS_WORDS, Flow, Kind, Status
+from windtunnel.compiler.drawing.style import (
+    CHANGES,
+    FLOW_WORDS,
+    KIND_WORDS,
+    STATUS_WORDS,
+    Flow,
+    Kind,
+    Status,
+)
 from windtunnel.compiler.drawing.wording import Detail
 
 Expand = int | Literal["all"]
@@ -115,6 +123,11 @@ class Picture:
         found = {box.status for sheet in self.sheets for box in sheet.boxes}
         found |= {arrow.status for sheet in self.sheets for arrow in sheet.arrows}
         return tuple(status for status in STATUS_WORDS if status and status in found)
+
+
+def told(status: Status) -> tuple[str, ...]:
+    """The word for a change, which is written beside what has it."""
+    return (STATUS_WORDS[status],) if status in CHANGES else ()
 
 
 MAX_TITLE: Final = 12_000

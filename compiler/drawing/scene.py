@@ -26,9 +26,18 @@ from windtunnel.compiler.drawing.picture import (
     arrow_title,
     box_title,
     sheet_names,
+    told,
 )
 from windtunnel.compiler.drawing.shapes import Disc, Group, Polygon, Rect, Scene, Shape, Stroke, Words
-from windtunnel.compiler.drawing.style import DASHES, FLOW_WORDS, KIND_WORDS, STATUS_WORDS, WIDTHS, Flow
+from windtunnel.compiler.drawing.style import (
+    CHANGES,
+    DASHES,
+    FLOW_WORDS,
+    KIND_WORDS,
+    STATUS_WORDS,
+    WIDTHS,
+    Flow,
+)
 from windtunnel.compiler.drawing.wording import ASSISTANT
 
 MARGIN = 16.0
@@ -145,7 +154,8 @@ def _port(box: Box, arrow: Arrow) -> int | None:
 
 
 def _lines(arrow: Arrow) -> tuple[str, ...]:
-    lines = (part for line in arrow.label for part in wrap(line, LABEL_SIZE, MAX_LABEL, 2))
+    whole = (*told(arrow.status), *arrow.label)
+    lines = (part for line in whole for part in wrap(line, LABEL_SIZE, MAX_LABEL, 2))
     return tuple(lines)[:MAX_LABEL_LINES]
 
 
@@ -253,9 +263,8 @@ def _arrow_group(
         base = top + centre.y - len(lines) * LABEL_LINE / 2 + 9.6
         for line_number, text in enumerate(lines):
             at = base + line_number * LABEL_LINE
-            shapes.append(
-                Words(left + centre.x, at, text, LABEL_SIZE, f"flow.{arrow.flow}", "middle", halo="paper")
-            )
+            letters = role if arrow.status in CHANGES else f"flow.{arrow.flow}"
+            shapes.append(Words(left + centre.x, at, text, LABEL_SIZE, letters, "middle", halo="paper"))
     return Group(f"arrow {arrow.flow}", tuple(shapes), arrow_title(names, arrow), "\n".join(arrow.keys))
 
 

@@ -93,7 +93,8 @@ def sheet_of(parts: Parts, scope: str, visible: frozenset[str]) -> Sheet:
     mount = snapshot.composition.mounts.get(scope)
     place = Place(scope, snapshot.composition.mounts)
     edges = parts.edges.get(scope, [])
-    arrows = _merged(arrow for edge in edges for arrow in _arrows(edge, place))
+    shared = _shared_counters(edges)
+    arrows = _merged(arrow for edge in edges for arrow in _arrows(edge, place, shared))
     arrows = turned(arrows, _join(scope, "start"))
     order = {name: index for index, name in enumerate(reading_order(arrows, _join(scope, "start")))}
     arrows = _uncrowded(arrows, order, visible)
@@ -227,7 +228,21 @@ def _target(target: TargetModel, scope: str) -> str:
     return target.node
 
 
-def _arrows(edge: EdgeModel, place: Place) -> Iterator[Arrow]:
+def _counter(arm: ArmModel) -> str | None:
+    return None if arm.limit is None else arm.limit.counter or arm.key
+
+
+def _shared_counters(edges: Sequence[EdgeModel]) -> frozenset[str]:
+    """The counters of limits that arrows from several nodes count together."""
+    sources: dict[str, set[str]] = {}
+    for edge in edges:
+        for counter in (_counter(arm) for arm in edge.arms):
+            if counter is not None:
+                sources.setdefault(counter, set()).add(edge.source)
+    return frozenset(counter for counter, found in sources.items() if len(found) > 1)
+
+
+def _arrows(edge: EdgeModel, place: Place, shared: frozenset[str]) -> Iterator[Arrow]:
     flow: Flow = "ok" if edge.on == "ok" else "failure"
     for arm in edge.arms:
         outcome, cases = OUTCOME_WORDS[edge.on], arm_label(arm, edge.subject is not None)
@@ -235,17 +250,17 @@ def _arrows(edge: EdgeModel, place: Place) -> Iterator[Arrow]:
             cases = f"{place.expression(edge.subject)}: {cases}"
         label = tuple(line for line in (outcome, cases) if line)
         if arm.limit is not None:
-            yield from _limited(edge, arm, flow, label, place)
+            yield from _limited(edge, arm, flow, label, place, _counter(arm) in shared)
         else:
             yield Arrow((arm.key,), _source(edge), edge.way, _target(arm.to, edge.scope), flow, label)
 
 
 def _limited(
-    edge: EdgeModel, arm: ArmModel, flow: Flow, label: tuple[str, ...], place: Place
+    edge: EdgeModel, arm: ArmModel, flow: Flow, label: tuple[str, ...], place: Place, together: bool
 ) -> Iterator[Arrow]:
     """The arrow that counts, and the one that is taken when it has counted enough."""
     assert arm.limit is not None, "only an arm with a limit comes here"
-    times = place.whole(arm.limit.count)
+    times = place.whole(arm.limit.count) + (" together" if together else "")
     then = arm.limit.then
     shown = f"exit {then.exit}" if then.exit is not None else local_name(then.node or "", edge.scope)
     source, key = _source(edge), (arm.key,)

@@ -44,6 +44,10 @@ STATUS_WORDS: Final[dict[Status, str]] = {
 }
 
 
+CHANGES: Final[tuple[Status, ...]] = ("added", "removed", "text", "callers", "runs")
+"""The statuses that are written beside what has them; taken and missed differ in the width of lines."""
+
+
 class Ink(NamedTuple):
     """The colours of one kind: inside, border, icon."""
 

@@ -184,6 +184,15 @@ def test_a_failure_and_a_timeout_that_go_one_way_are_one_arrow() -> None:
     assert arrows["limit"].label == ("failed or timed out", "after 5")
 
 
+def test_a_limit_that_several_nodes_count_together_says_so() -> None:
+    edges = [edge("start", "a"), edge("a", "b"), edge("b", "exit done"), edge("rest", "a")]
+    first, second = (edge(name, "rest", (3, "exit done"), on="failed") for name in "ab")
+    second["arms"][0]["limit"]["counter"] = "a on failed"
+    made = snapshot({"a": agent(), "b": agent(), "rest": compute()}, [*edges, first, second])
+    labels = {arrow.label for arrow in picture_of(made).sheets[0].arrows if arrow.flow == "failure"}
+    assert labels == {("failed", "≤ 3 together, then exit done")}
+
+
 def test_matches_say_what_they_look_at() -> None:
     made = snapshot(
         {"choose": agent(), "a": compute(), "b": compute()},

@@ -128,6 +128,14 @@ def test_a_change_as_text(golden: Golden) -> None:
     golden("compiler/drawings/changes.txt", drawn)
 
 
+def test_a_change_is_written_beside_what_has_it() -> None:
+    """Not by colour alone."""
+    drawn = draw(made(BASE | {"a": agent("Do it well.")}), "svg", against=made())
+    assert isinstance(drawn, str)
+    box = next(group for group in read_svg(drawn) if group.id == "a" and group.css == "box agent")
+    assert "changed: text only" in box.lines
+
+
 def test_what_was_taken() -> None:
     picture = with_taken(picture_of(made(), "all"), ["start", "a then"])
     arrows = {(*arrow.keys, arrow.flow): arrow.status for sheet in picture.sheets for arrow in sheet.arrows}
