@@ -15,6 +15,7 @@ import pytest
 
 from windtunnel.simulator import cli
 from windtunnel.simulator.commands import console, progress, telling
+from windtunnel.simulator.commands import input as input_of_run
 from windtunnel.simulator.faults import FAULTS
 
 FLOW = "builtin:plain-summary"
@@ -265,3 +266,27 @@ workflow small {
     example = flow.replace("    validate", '    example { code: "K-1234567890" }\n    validate')
     (tmp_path / "small.flow").write_text(example, encoding="utf-8")
     assert windtunnel("explore", "small.flow").out.startswith("✓ small revision 1 holds")
+
+
+def test_an_input_file_has_a_limit(windtunnel: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = b'{"source": 1, "purpose": "x"}'
+    (tmp_path / "in.json").write_bytes(given)
+    monkeypatch.setattr(input_of_run, "MAX_INPUT", len(given))
+    assert windtunnel("run", FLOW, "--input", "@in.json").code == console.CLEAN
+    monkeypatch.setattr(input_of_run, "MAX_INPUT", len(given) - 1)
+    refused = windtunnel("run", FLOW, "--input", "@in.json")
+    assert refused.code == console.USAGE
+    assert "more than 28 bytes" in refused.err
+
+
+def test_a_write_that_fails_leaves_nothing_behind(
+    windtunnel: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    said = windtunnel("compile", FLOW, "-o", "out.json")
+    assert said.code == console.USAGE
+    assert "cannot write out.json: no space left on device" in said.err
+    assert list(tmp_path.iterdir()) == []

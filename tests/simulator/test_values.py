@@ -26,7 +26,7 @@ from windtunnel.compiler.snapshot import (
     UnionTypeModel,
 )
 from windtunnel.simulator.providers import values
-from windtunnel.simulator.providers.patterns import MAX_PATTERN, matching, missing
+from windtunnel.simulator.providers.patterns import MAX_NESTING, MAX_PATTERN, matching, missing
 from windtunnel.simulator.providers.values import Source, boundaries, cases, invalid
 
 PATTERNS = (r"[a-z0-9][a-z0-9-]*", r"v[0-9]+\.[0-9]+", r"(?:ab|c){1,3}x?", r"\d{4}-\d\d", r"[^a-c]+", r".*")
@@ -210,3 +210,32 @@ def test_an_unreadable_pattern_gives_no_text(pattern: str) -> None:
 
 def test_the_longest_readable_pattern_gives_a_text() -> None:
     assert matching("a" * MAX_PATTERN, 0, 2_000, 1) == ("a" * MAX_PATTERN,)
+
+
+def test_long_texts_and_lists_are_made_up_to_a_limit() -> None:
+    at, past = values.MAX_TEXT, values.MAX_TEXT + 1
+    assert [len(str(text)) for text in cases(TextType(min=at), SOURCE)] == [at]
+    assert cases(TextType(min=past), SOURCE) == ()
+    assert at in {len(str(text)) for text in boundaries(TextType(max=at), SOURCE)}
+    assert past not in {len(str(text)) for text in boundaries(TextType(max=past), SOURCE)}
+    full: Any = cases(ListTypeModel(item=IntType(), min=values.MAX_ITEMS), SOURCE)
+    assert len(full[0]) == values.MAX_ITEMS
+    assert cases(ListTypeModel(item=IntType(), min=values.MAX_ITEMS + 1), SOURCE) == ()
+    crowded: Any = cases(MapTypeModel(key=TextType(pattern="[a-z0-9]+"), value=IntType(), max=5), SOURCE)
+    assert max(len(each) for each in crowded) <= 5
+
+
+def test_a_set_shows_its_first_values_only() -> None:
+    def union_of(count: int) -> TypeModel:
+        return UnionTypeModel(members=tuple(literal(at) for at in range(count)))
+
+    assert len(cases(union_of(values.MAX_VALUES), SOURCE)) == values.MAX_VALUES
+    assert len(cases(union_of(values.MAX_VALUES + 1), SOURCE)) == values.MAX_VALUES
+
+
+def test_patterns_nest_to_a_limit() -> None:
+    def nested(depth: int) -> str:
+        return "(" * depth + "a" + ")" * depth
+
+    assert matching(nested(MAX_NESTING), 0, 9, 1) == ("a",)
+    assert matching(nested(MAX_NESTING + 1), 0, 9, 1) == ()
