@@ -303,8 +303,9 @@ class _Inference:
                 wanted = CLAUSES[node.kind][keyword].wanted
                 if keyword == "example":
                     wanted = self.outputs[node.name.text]
-                assert wanted is not None, f"`{keyword}` holds no plain expression, says the table of clauses"
                 shape = self.expressions.shape(value, env)
+                if wanted is None:
+                    return  # The clause holds something else than an expression, which is reported.
                 code = "WT0508" if keyword == "example" else "WT0403"
                 self.fitting.fits(value, shape, wanted, env, f"`{keyword}`", code=code)
                 self.clauses.setdefault((node.name.text, keyword), shape)

@@ -8,7 +8,24 @@ from windtunnel.compiler.clauses import CLAUSES, clause
 from windtunnel.compiler.constants import constant
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.types import DurationShape, Shape, members
-from windtunnel.dsl.syntax import Clause, ListExpr, Node, Text, Word
+from windtunnel.dsl.syntax import (
+    After,
+    AssistantOutput,
+    CallEffect,
+    Choices,
+    Clause,
+    ListExpr,
+    ListType,
+    LiteralType,
+    MapType,
+    NamedType,
+    Node,
+    RecordType,
+    Text,
+    UnionType,
+    Validate,
+    Word,
+)
 
 WORDS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("agent", "tools"): ("none", "any"),
@@ -19,6 +36,18 @@ WORDS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("shell", "allowNonZeroExit"): ("",),
 }
 """Bare words that a clause may hold."""
+
+TYPES: Final = (NamedType, LiteralType, ListType, MapType, RecordType, UnionType)
+HOLDERS: Final[dict[str, tuple[type, ...]]] = {
+    "expectedOutput": (*TYPES, AssistantOutput),
+    "returns": TYPES,
+    "answer": TYPES,
+    "validate": (Validate,),
+    "choices": (Choices,),
+    "after": (After,),
+    "call": (CallEffect,),
+}
+"""What a clause that takes no plain expression holds instead."""
 
 
 def check_nodes(typed: Typed) -> None:
@@ -85,8 +114,10 @@ def _check_value(typed: Typed, node: Node, part: Clause) -> None:
             listed = " or ".join(f"`{word}`" for word in words if word) or "a value"
             findings.add("WT0504", f"`{keyword}` takes {listed}, not `{part.value.text}`", part.value.span)
         return
-    if rule.wanted is None and words and keyword == "kind":
-        findings.add("WT0504", f"`{keyword}` is `progress` or `final`", part.keyword.span)
+    if rule.wanted is None:
+        if not isinstance(part.value, HOLDERS.get(keyword, ())):
+            wanted = "`progress` or `final`" if keyword == "kind" else "something else"
+            findings.add("WT0504", f"`{keyword}` takes {wanted}, not a value", part.keyword.span)
         return
     if rule.constant and not _is_constant(part.value):
         findings.add(
