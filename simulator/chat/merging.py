@@ -111,23 +111,27 @@ def counterparts(parts: tuple[Part, ...], final: tuple[Part, ...]) -> dict[int, 
 def adopt_final(row: Row, final: tuple[Part, ...], faults: Faults) -> Row:
     """The streaming row as its final says, in the order in which it was emitted.
 
-    A part that the final does not mention stays where it is; one that was never streamed comes after its
-    neighbours.
+    A part that the final does not mention stays where it is; one that was never streamed comes right after
+    the part that precedes it in the final.
     """
     pairs = counterparts(row.parts, final)
     if "C18" in faults:
         pairs = {new: old for new, old in pairs.items() if kind_of(final[new]) != "reasoning"}
-    parts: list[Part] = []
-    for place, old in enumerate(row.parts):
-        news = [new for new, old_place in pairs.items() if old_place == place]
-        parts.append(merged(old, final[news[0]]) if news else old)
+    streamed = {old: new for new, old in pairs.items()}
+    parts = [
+        (streamed.get(place, -1), merged(old, final[streamed[place]]) if place in streamed else old)
+        for place, old in enumerate(row.parts)
+    ]
     if "C10" in faults:
         parts = [
-            replace(part, text=part.text + part.text) if isinstance(part, TextPart) and row.parts else part
-            for part in parts
+            (new, replace(part, text=part.text + part.text) if isinstance(part, TextPart) else part)
+            for new, part in parts
         ]
-    parts += [part for place, part in enumerate(final) if place not in pairs]
-    return replace(row, parts=tuple(parts))
+    for new, part in enumerate(final):
+        if new not in pairs:
+            places = [place for place, (other, _) in enumerate(parts, start=1) if 0 <= other == new - 1]
+            parts.insert(places[0] if places else 0, (new, part))
+    return replace(row, parts=tuple(part for _, part in parts))
 
 
 def replace_final(row: Row, final: tuple[Part, ...]) -> Row:

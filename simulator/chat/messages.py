@@ -38,8 +38,8 @@ def place_of(opened: Opened, index: int) -> int:
     return found[-1] if found else -1
 
 
-def new_part(opened: Opened, kind: str, index: int, tool: str, name: str) -> Opened:
-    """The message with one more part. Its id is minted here and kept for good.
+def new_part(opened: Opened, kind: str, index: int, tool: str, name: str, place: int) -> Opened:
+    """The message with one more part at a place. Its id is minted here and kept for good.
 
     A model that names two calls alike still has two calls.
     """
@@ -52,7 +52,16 @@ def new_part(opened: Opened, kind: str, index: int, tool: str, name: str) -> Ope
     else:
         minted = f"p{len(opened.parts) + 1}"
         part = TextPart(minted) if kind == "text" else ReasoningPart(minted)
-    return replace(opened, parts=(*opened.parts, part), places=(*opened.places, (index, kind)))
+    parts = (*opened.parts[:place], part, *opened.parts[place:])
+    return replace(
+        opened, parts=parts, places=(*opened.places[:place], (index, kind), *opened.places[place:])
+    )
+
+
+def place_in_final(opened: Opened, index: int) -> int:
+    """Where content that was never streamed goes: after the last that stands before it."""
+    before = [place for place, (at, _) in enumerate(opened.places, start=1) if at < index]
+    return max(before, default=0)
 
 
 def extend(opened: Opened, delta: ModelDelta) -> tuple[Opened, tuple[wire.EventBody, ...]]:
@@ -62,7 +71,7 @@ def extend(opened: Opened, delta: ModelDelta) -> tuple[Opened, tuple[wire.EventB
     events: list[wire.EventBody] = []
     key = (delta.index, delta.kind)
     if key not in opened.places:
-        opened = new_part(opened, delta.kind, delta.index, delta.tool, delta.name)
+        opened = new_part(opened, delta.kind, delta.index, delta.tool, delta.name, len(opened.parts))
         events.append(start_event(opened.id, opened.parts[-1]))
     place = opened.places.index(key)
     part = opened.parts[place]
@@ -107,7 +116,8 @@ def merge(opened: Opened, contents: tuple[Content, ...]) -> Opened:
     for index, content in enumerate(contents):
         key = (index, content.kind)
         if key not in opened.places:
-            opened = new_part(opened, content.kind, index, content.tool, content.name)
+            free = place_in_final(opened, index)
+            opened = new_part(opened, content.kind, index, content.tool, content.name, free)
         place = opened.places.index(key)
         part = opened.parts[place]
         if isinstance(part, ToolPart):
