@@ -22,17 +22,21 @@ class Clock:
     def __init__(self) -> None:
         self.now_ms = 0
         self.deadline_ms: int | None = None
+        self._left_ms: int | None = None
 
     def tick(self) -> None:
         """One transition passes."""
         self.now_ms += TICK_MS
 
     def arm(self, timeout_ms: int) -> None:
-        """A timer starts to run."""
-        self.deadline_ms = self.now_ms + timeout_ms
+        """A timer starts to run, or runs on after it was held."""
+        left = timeout_ms if self._left_ms is None else self._left_ms
+        self.deadline_ms, self._left_ms = self.now_ms + left, None
 
-    def disarm(self) -> None:
-        """No timer runs."""
+    def disarm(self, *, held: bool = False) -> None:
+        """No timer runs; one that is held keeps what is left."""
+        running = self.deadline_ms is not None and held
+        self._left_ms = max(1, (self.deadline_ms or 0) - self.now_ms) if running else None
         self.deadline_ms = None
 
     def jump(self) -> None:

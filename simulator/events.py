@@ -51,6 +51,7 @@ OLDER_ENTRY: Final = Mark("older entry")
 PROMPT_ENTRY: Final = Mark("prompt entry")
 ELAPSED: Final = Mark("elapsed")
 INVOCATION: Final = Mark("invocation")
+THIS_INVOCATION: Final = Mark("this invocation")
 REPLAYED: Final = Mark("replayed steps")
 
 ATTEMPT_TEXT: Final = "\ue000attempt\ue001"
@@ -300,14 +301,16 @@ class HangUp:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """Start the timer of the current attempt."""
+    """Start the timer of the current attempt, or let it run on with what was left."""
 
     timeout_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class Disarm:
-    """Stop the timer."""
+    """Stop the timer; one that is `held` runs on later with what is left."""
+
+    held: bool = False
 
 
 Action: TypeAlias = Commit | Append | Repair | Emit | Tell | Ask | HangUp | Arm | Disarm

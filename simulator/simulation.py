@@ -24,7 +24,7 @@ from windtunnel.simulator.events import (
 from windtunnel.simulator.invariants import ENDINGS, Violation, stuck
 from windtunnel.simulator.providers.behaviour import Behaviour
 from windtunnel.simulator.trace import Writer
-from windtunnel.simulator.world import STORE, WATCH, Cut, Option, State, World, until
+from windtunnel.simulator.world import STORE, WATCH, Option, State, World, until
 
 MAX_TRANSITIONS: Final = 100_000
 """Transitions of one run; a run that takes more is called stuck."""
@@ -57,6 +57,7 @@ class Teller:
         self._wire = 0
         self._late = 0
         self._host = 0
+        self._down = False
 
     def take(self, option: Option) -> None:
         """Go this way: one transition passes."""
@@ -65,6 +66,9 @@ class Teller:
         if move.source == "clock" and not move.kind:
             writer.clock.jump()
         writer.causes(self._cause(option))
+        if self._down and move.source == "self":
+            self._down = False
+            writer.write("world", Event("world", "restarted"))
         self._outside(option)
         actions = self.world.outcomes[option.outcome].actions
         for action in actions if option.cut is None else until(actions, option.cut):
@@ -72,7 +76,7 @@ class Teller:
         if move.source == "wire":
             self._wire = writer.last
         if option.cut is not None:
-            self._crash(option.cut)
+            self._crash(option)
         self._host = writer.last
         self.state = option.state
         self.violations += option.violations
@@ -93,8 +97,8 @@ class Teller:
                 self._wire = writer.last
             case Arm(timeout_ms):
                 writer.clock.arm(timeout_ms)
-            case Disarm():
-                writer.clock.disarm()
+            case Disarm(held):
+                writer.clock.disarm(held=held)
             case Repair() | HangUp():
                 pass
 
@@ -135,11 +139,33 @@ class Teller:
         kind = "provider_deviated" if behaviour.deviation else "provider_answered"
         self.writer.write("provider", Event("agent", kind, payload=(("behaviour", behaviour.name),)))
 
-    def _crash(self, cut: Cut) -> None:
+    def _crash(self, option: Option) -> None:
+        """The host dies; the line says after, or inside, which write."""
+        cut = option.cut
+        assert cut is not None, "a crash has a place"
+        actions = self.world.outcomes[option.outcome].actions
+        at = cut.done if cut.torn else cut.done - 1
+        place = write_name(actions[at]) if 0 <= at < len(actions) else "the start"
+        payload = (("inside" if cut.torn else "after", place), ("torn", cut.torn))
         self.writer.causes()
-        self.writer.write("world", Event("world", "crashed", payload=(("torn", cut.torn),)))
+        self.writer.write("world", Event("world", "crashed", payload=payload))
         self.writer.clock.disarm()
         self._queue, self._wire, self._late = [], 0, 0
+        self._down = True
+
+
+def write_name(action: Action) -> str:
+    """A durable write, or an event, in a few words."""
+    match action:
+        case Commit(events):
+            return " and ".join(event.type for event in events)
+        case Append(rows):
+            row = rows[-1]
+            return f"the {row.prompt} prompt" if row.kind == "step" else f"the {row.kind} row"
+        case Emit(event):
+            return event.type
+        case _:
+            return "the repair of the session"
 
 
 def simulate_world(world: World, start: State, choices: Choices) -> Run:

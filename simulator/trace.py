@@ -27,6 +27,7 @@ from windtunnel.simulator.events import (
     PROMPT_ENTRY,
     REPLAYED,
     RUN,
+    THIS_INVOCATION,
     Event,
     Json,
     Mark,
@@ -179,6 +180,8 @@ class Writer:
             mount = event.text("mountPath")
             self._invocations[mount] = self._invocations.get(mount, 0) + 1
             return self._invocations[mount]
+        if mark == THIS_INVOCATION:
+            return self._invocations[event.text("mountPath")]
         if mark == OLDER_ENTRY:
             return self._answers.get(self._node or "")
         names: dict[Mark, JsonValue] = {

@@ -2,7 +2,8 @@
 
 Reading order; each file imports only files above it:
 
-program       a snapshot compiled for running, and what each position can still read
+liveness      what can still be read at each point of a workflow
+program       a snapshot compiled for running
 state         the state of a run as the fold of its events, and the views of it
 words         every sentence that the engine says
 completion    whether an assistant answer completes its step, and the receipt

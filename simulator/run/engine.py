@@ -214,7 +214,9 @@ def _delivered(program: Program, local: Engine, view: View, message: Delivered) 
     )
     sent = Event("node", "agent_prompt_sent", agent.id, CURRENT, payload)
     timeout = timeout_of(agent, Scope(program, view.run))
-    timer = () if timeout is None else (Arm(timeout),)
+    # The timer counts the turns of the whole attempt: a reminder does not start it anew.
+    reminds = prompt.question.kind == Kind.REMINDER.value
+    timer = () if timeout is None or reminds else (Arm(timeout),)
     return local._replace(phase="pending"), (Commit((sent,)), *timer)
 
 
@@ -283,7 +285,7 @@ def _settled(program: Program, local: Engine, view: View, message: Settled) -> R
         return READY, ()
     if message.why == "escape":
         held = local._replace(phase="held")
-        return held, (Commit((Event("run", "run_paused"),)), Disarm())
+        return held, (Commit((Event("run", "run_paused"),)), Disarm(held=True))
     if local.phase == "accepted":
         return READY, ()
     agent = _agent(program, view)

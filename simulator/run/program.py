@@ -5,7 +5,7 @@ A program is built once and never changes; handlers are functions of it and of f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,18 +25,16 @@ from windtunnel.compiler.snapshot import (
     ArmModel,
     AssistantMessage,
     ComputeNode,
-    EdgeModel,
     Expression,
     MountModel,
     Snapshot,
     SnapshotNode,
     TargetModel,
 )
+from windtunnel.simulator.run.liveness import Liveness, asking, checking
 
 DEFAULT_NUDGES: Final = 2
 """Reminders of a submit step before it fails."""
-
-START: Final = "start"
 
 
 class NotSimulated(ValueError):
@@ -137,20 +135,14 @@ class Program:
             arm.key: _counter(arm) for edge in snapshot.edges for arm in edge.arms if arm.limit is not None
         }
         self.counter_scopes = {_counter(arm): edge.scope for edge in snapshot.edges for arm in edge.arms}
-        self.live = _liveness(snapshot)
-        self.revisited = frozenset(name for name in self.nodes if name in _reachable(snapshot)[name])
+        liveness = Liveness(snapshot)
+        self.live = liveness.live
+        self.revisited = liveness.revisited
+        self.counts_attempts = any(read.kind == "result" for live in self.live.values() for read in live)
 
     def edge(self, scope: str, source: str, way: str | None = None, on: str = "ok") -> Edge | None:
         """What follows one end of a node, a mount's exit, or the start of a scope."""
         return self._edges.get((scope, source, way, on))
-
-    def scopes(self, id: str) -> tuple[str, ...]:
-        """The scopes around a node, innermost first, the root last."""
-        found = []
-        while id:
-            id = scope_of(id)
-            found.append(id)
-        return tuple(found)
 
 
 def scope_of(id: str) -> str:
@@ -180,35 +172,8 @@ def _node(name: str, node: SnapshotNode, snapshot: Snapshot) -> Node:
         compile_validator(node.validate_steps) if node.validate_steps else None,
         None if node.timeout_ms == "none" else _number(node.timeout_ms),
         DEFAULT_NUDGES if node.nudges is None else node.nudges,
-        frozenset[Read]().union(*(reads(e, snapshot.lets) for e in (*_asking(node), *_checking(node)))),
+        frozenset[Read]().union(*(reads(e, snapshot.lets) for e in (*asking(node), *checking(node)))),
     )
-
-
-def _asking(node: AgentNode) -> list[Expression]:
-    found = [node.prompt]
-    if isinstance(node.timeout_ms, list):
-        found.append(node.timeout_ms)
-    return found
-
-
-def _checking(node: AgentNode) -> list[Expression]:
-    """What judging an answer reads; examples stand here since a provider draws from them."""
-    found = list(node.examples)
-    output = node.expected_output
-    if isinstance(output, AssistantMessage) and isinstance(output.max_chars, list):
-        found.append(output.max_chars)
-    for step in node.validate_steps:
-        found += [
-            part
-            for part in (
-                getattr(step, "value", None),
-                getattr(step, "require", None),
-                getattr(step, "when", None),
-                getattr(step, "message", None),
-            )
-            if part is not None
-        ]
-    return found
 
 
 def _mount(path: str, mount: MountModel, snapshot: Snapshot) -> Mount:
@@ -239,92 +204,3 @@ def _arm(arm: ArmModel) -> Arm:
         None if limit is None else _number(limit.count),
         None if limit is None else limit.then,
     )
-
-
-# --- what can still be read ---------------------------------------------------------------------------------
-
-
-def _targets(edge: EdgeModel) -> list[TargetModel]:
-    after = [arm.limit.then for arm in edge.arms if arm.limit is not None]
-    return [*(arm.to for arm in edge.arms), *after]
-
-
-def _place(edge: EdgeModel) -> str:
-    """The place an edge leaves: a node, `mount.exit`, or the start of a scope."""
-    if edge.source == START:
-        return f"{edge.scope}:start"
-    return edge.source if edge.way is None else f"{edge.source}.{edge.way}"
-
-
-def _arrival(scope: str, target: TargetModel, snapshot: Snapshot) -> str | None:
-    """The place a target leads to; None is the end of the run."""
-    if target.exit is not None:
-        return f"{scope}.{target.exit}" if scope else None
-    assert target.node is not None, "a target is a node or an exit"
-    return f"{target.node}:enter" if target.node in snapshot.composition.mounts else target.node
-
-
-def _graph(snapshot: Snapshot) -> dict[str, set[str]]:
-    """Place → places that may follow it, through mounts."""
-    graph: dict[str, set[str]] = {}
-    for edge in snapshot.edges:
-        arrivals = (_arrival(edge.scope, target, snapshot) for target in _targets(edge))
-        graph.setdefault(_place(edge), set()).update(a for a in arrivals if a is not None)
-    for path, mount in snapshot.composition.mounts.items():
-        first = TargetModel(node=mount.start_at)
-        arrival = _arrival(path, first, snapshot)
-        graph[f"{path}:enter"] = {f"{path}:start", *([] if arrival is None else [arrival])}
-    return graph
-
-
-def _uses(snapshot: Snapshot) -> dict[str, frozenset[Read]]:
-    """Place → what is read there; edges read where they leave, mounts where they are entered."""
-    found: dict[str, set[Read]] = {}
-
-    def note(place: str, *expressions: object) -> None:
-        for expression in expressions:
-            if isinstance(expression, list):
-                found.setdefault(place, set()).update(reads(expression, snapshot.lets))
-
-    for name, node in snapshot.nodes.items():
-        if isinstance(node, AgentNode):
-            note(name, *_asking(node), *_checking(node))
-        elif isinstance(node, ComputeNode):
-            note(name, node.value)
-    for path, mount in snapshot.composition.mounts.items():
-        note(f"{path}:enter", mount.input, mount.max_steps)
-    for edge in snapshot.edges:
-        place = _place(edge)
-        note(place, edge.subject, *(arm.limit.count for arm in edge.arms if arm.limit is not None))
-        for target in _targets(edge):
-            if target.exit is not None:  # What leaves by an exit is the output of the node it leaves from.
-                output = Read("exit", edge.source, edge.way) if edge.way else Read("node", edge.source)
-                found.setdefault(place, set()).add(output)
-    return {place: frozenset(uses) for place, uses in found.items()}
-
-
-def _reachable(snapshot: Snapshot) -> dict[str, frozenset[str]]:
-    """Place → every place that may come later."""
-    graph = _graph(snapshot)
-    found: dict[str, frozenset[str]] = {}
-    for start in sorted({*graph, *snapshot.nodes}):
-        seen: set[str] = set()
-        stack = sorted(graph.get(start, ()))
-        while stack:
-            place = stack.pop()
-            if place not in seen:
-                seen.add(place)
-                stack += sorted(graph.get(place, ()))
-        found[start] = frozenset(seen)
-    return found
-
-
-def _liveness(snapshot: Snapshot) -> Mapping[str, frozenset[Read]]:
-    """Node → what may still be read while the node is in flight or later."""
-    uses, reachable = _uses(snapshot), _reachable(snapshot)
-    return {
-        name: frozenset[Read]().union(
-            *(uses.get(place, frozenset()) for place in (name, *sorted(reachable[name])))
-        )
-        for name in snapshot.nodes
-    }

@@ -14,9 +14,10 @@ from windtunnel.compiler.acceptance import Refused
 from windtunnel.compiler.canonical import canonical
 from windtunnel.compiler.evaluator import EvaluationError, equal
 from windtunnel.compiler.snapshot import TargetModel
-from windtunnel.simulator.events import CURRENT, INVOCATION, Event, Json, Payload
+from windtunnel.simulator.events import CURRENT, INVOCATION, THIS_INVOCATION, Event, Json, Payload
 from windtunnel.simulator.run import words
-from windtunnel.simulator.run.program import START, Agent, Arm, Edge, Program, scope_of
+from windtunnel.simulator.run.liveness import START, scopes
+from windtunnel.simulator.run.program import Agent, Arm, Edge, Program, scope_of
 from windtunnel.simulator.run.state import Run, Scope, fold
 
 MAX_ARROWS: Final = 1_000
@@ -126,7 +127,12 @@ def _leave(walk: _Walk, scope: str, exit: str, output: JsonValue, via: Payload) 
         walk.say(Event("run", "run_completed", payload=(("exit", exit), ("finalOutput", value), *via)))
         return
     mount = walk.program.mounts[scope]
-    left: Payload = (("exit", exit), ("mountPath", scope), ("output", value))
+    left: Payload = (
+        ("exit", exit),
+        ("invocation", THIS_INVOCATION),
+        ("mountPath", scope),
+        ("output", value),
+    )
     payload = (*left, *via, ("workflow", mount.workflow))
     walk.say(Event("run", "include_exited", payload=payload))
     edge = walk.program.edge(mount.scope, scope, exit)
@@ -167,7 +173,7 @@ def _begin_scope(walk: _Walk, scope: str, start_at: str) -> None:
 def start_node(walk: _Walk, node: str, via: Payload) -> None:
     """A visit begins, unless a limit of steps around the node is used up."""
     steps = dict(walk.run.steps)
-    for scope in walk.program.scopes(node):
+    for scope in scopes(node):
         most = _max_steps(walk, scope)
         if steps.get(scope, 0) >= most:
             raise _Dead(words.max_steps(most))

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from windtunnel.compiler.canonical import canonical
 from windtunnel.compiler.evaluator import Read
 from windtunnel.simulator.events import Event, Json, Record, Value
+from windtunnel.simulator.run.liveness import out, scopes
 from windtunnel.simulator.run.program import Agent, Program
 
 _V = TypeVar("_V", str, int)
@@ -88,7 +89,7 @@ def _started(program: Program, run: Run, event: Event) -> Run:
     again = event.get("again") is True
     if not again:
         steps = run.steps
-        for scope in program.scopes(node):
+        for scope in scopes(node):
             steps = _plus(steps, scope, MANY)
         run = run._replace(
             steps=steps, visits=_plus(run.visits, node, program.visit_cap), attempts=1, error=""
@@ -133,7 +134,7 @@ def _ended(program: Program, run: Run, event: Event, outcome: str, error: str) -
         done=(*(id for id in run.done if id != node), node),
         error=error,
     )
-    return _pruned(program, run, node)
+    return _pruned(program, run, out(node))
 
 
 def _entered(program: Program, run: Run, event: Event) -> Run:
@@ -205,10 +206,9 @@ _FOLDS: dict[str, Callable[[Program, Run, Event], Run]] = {
 # --- dropping what nobody reads -----------------------------------------------------------------------------
 
 
-def _pruned(program: Program, run: Run, node: str) -> Run:
-    """The state without what no node from here on reads."""
-    live = program.live[node]
-    read = _named(live)
+def _pruned(program: Program, run: Run, place: str) -> Run:
+    """The state without what nothing from the place on reads."""
+    read = _named(program.live[place])
     return run._replace(
         outputs=_keep(run.outputs, read["node"]),
         inputs=_keep(run.inputs, read["input"]),
@@ -216,7 +216,7 @@ def _pruned(program: Program, run: Run, node: str) -> Run:
         results=_keep(run.results, read["result"] | read["latest"]),
         visits=_keep(run.visits, read["visits"] | program.revisited),
         ended=tuple(p for p in run.ended if p[0].rpartition(" ")[0] in read["visits"]),
-        attempts=run.attempts if node in read["result"] else 1,
+        attempts=run.attempts if program.counts_attempts else 1,
         done=tuple(id for id in run.done if id in read["latest"]),
     )
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from windtunnel.simulator.events import DURABLE, Action, Append, Commit, Emit, Event
 from windtunnel.simulator.invariants import Violation, stuck
 from windtunnel.simulator.run.state import visit
+from windtunnel.simulator.simulation import write_name
 from windtunnel.simulator.world import LOG, STORE, WATCH, Cut, Option, State, World
 
 MAX_PATHS: Final = 256
@@ -169,7 +170,7 @@ def points(world: World, path: list[Step]) -> list[Point]:
                 place = f"after {action.event.type}"
                 found.append(Point(node, place, stage, atom.choices, atom, Cut(atom.at + 1)))
             continue
-        name = _name(action)
+        name = write_name(action)
         found.append(Point(node, f"before {name}", stage, atom.choices, atom, Cut(atom.at)))
         if isinstance(action, Append) and len(action.rows) > 1:
             torn = Cut(atom.at, len(action.rows) - 1, True)
@@ -220,15 +221,6 @@ def _after_write(world: World, action: Action, node: str, stage: str) -> tuple[s
         elif event.type.startswith("run_") and event.type != "run_started":
             node, stage = "", ""
     return node, stage
-
-
-def _name(action: Action) -> str:
-    """A write in a few words."""
-    if isinstance(action, Commit):
-        return " and ".join(f"{event.type}" for event in action.events)
-    assert isinstance(action, Append), "writes are commits and appends here"
-    row = action.rows[-1]
-    return f"the {row.prompt} prompt" if row.kind == "step" else f"the {row.kind} row"
 
 
 # --- firing -------------------------------------------------------------------------------------------------

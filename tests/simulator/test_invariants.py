@@ -79,7 +79,7 @@ def makes_answers_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def prompts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recovery repeats the prompt instead of resuming."""
-    monkeypatch.setattr(recovery, "send_resume", recovery.send_step)
+    monkeypatch.setattr(recovery, "send_resume", engine.send_step)
 
 
 def forgets_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,7 +238,7 @@ def test_r38_an_include_starts_each_invocation_empty() -> None:
         "judge__1": [submits({"again": True}), SILENCE],
         "judge__2": [submits({"again": False}), SILENCE],
     }
-    done = run(text, **lines)
+    done = simulate(flow(text), provider=script(**lines))
     assert steps(done) == ["s/summarize", "s/answer", "judge", "s/summarize", "s/answer", "judge", "kept"]
     assert [event["payload"]["invocation"] for event in events(done, "include_entered")] == [1, 2]
     left = events(done, "include_exited")[0]["payload"]
@@ -254,8 +254,8 @@ def test_a_failure_inside_an_include_ends_the_run() -> None:
         "  compute kept = { text: s.done.text }\n"
         "  edges { start -> s\n    s.done -> kept -> exit done }\n}\n"
     )
-    assert run(text, **{"s/summarize": [SILENCE]}).status == "failed"
-    assert run(text, **{"s/summarize": [STALL]}).status == "timed_out"
+    assert simulate(flow(text), provider=script(**{"s/summarize": [SILENCE]})).status == "failed"
+    assert simulate(flow(text), provider=script(**{"s/summarize": [STALL]})).status == "timed_out"
 
 
 def test_r40a_the_output_is_the_visible_text() -> None:

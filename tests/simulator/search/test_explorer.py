@@ -6,22 +6,23 @@ import pytest
 
 from tests.simulator.flows import ANSWER, DECIDE, LOOP, flow
 from windtunnel.simulator import Exploration, UnknownFault, explore
-from windtunnel.simulator.budget import budget
+from windtunnel.simulator.budget import KINDS, budget
 from windtunnel.simulator.providers.behaviour import Menu, Request
 from windtunnel.simulator.search import exploration
 from windtunnel.simulator.search.exploration import Setup
 from windtunnel.simulator.search.explorer import Search, search
 from windtunnel.simulator.search.token import decode
 
-KEYS = {
+REPORT_KEYS = {
     *("schema", "workflow", "revision", "digest", "bounds", "complete", "schedules", "states"),
     *("transitions", "seconds", "violations", "coverage"),
 }
 
 
 def states(text: str, faults: int, **caps: int) -> int:
-    """How many states a search meets."""
-    found = explore(flow(text), faults=faults, **caps)
+    """How many states a search meets, with caps for single kinds."""
+    limits: dict[str, int | None] = dict(caps)
+    found = exploration.explore(Setup(flow(text)), faults=faults, caps=limits)
     assert found.complete
     return found.states
 
@@ -40,10 +41,12 @@ def test_more_faults_reach_more_states() -> None:
 def test_a_cap_takes_a_kind_away() -> None:
     """Caps hold for single kinds, the total for all."""
     all_ = states(DECIDE, 2)
-    assert states(DECIDE, 2, crashes=0) < all_
-    assert states(DECIDE, 2, duplicates=0) < all_
-    assert states(DECIDE, 2, provider_faults=0) < all_
-    assert states(DECIDE, 2, crashes=2) == all_
+    for kind in KINDS:
+        assert states(DECIDE, 2, **{kind: 0}) < all_
+        assert states(DECIDE, 2, **{kind: 2}) == all_
+    assert explore(flow(DECIDE), faults=2, crashes=0).states == states(DECIDE, 2, crash=0)
+    assert explore(flow(DECIDE), faults=2, duplicates=0).states == states(DECIDE, 2, duplicate=0)
+    assert explore(flow(DECIDE), faults=2, provider_faults=0).states == states(DECIDE, 2, provider=0)
 
 
 def test_fingerprints_and_whole_states_agree() -> None:
@@ -84,7 +87,7 @@ def test_the_report_has_its_keys() -> None:
     """As JSON, with what was covered and what was missed."""
     found: Exploration = explore(flow(ANSWER), faults=1)
     report = found.to_json()
-    assert set(report) >= KEYS
+    assert set(report) >= REPORT_KEYS
     assert report["seconds"] is None
     assert report["bounds"] == {"faults": 1}
     coverage = report["coverage"]
