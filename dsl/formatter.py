@@ -73,7 +73,7 @@ class _Formatter(Printer):
         for place, part in enumerate(parts):
             leads = self.margins.before(part.span.start, part.documented)
             body = lay_out(part.draw(), WIDTH - self.depth)
-            leads = [*leads, *self.margins.inside(part.span)]
+            leads = self.margins.with_rest(leads, part.span, part.documented)
             following = end if place == len(parts) - 1 else parts[place + 1].span.start
             behind = self.margins.behind(part.span, following)
             if behind is not None:

@@ -31,7 +31,8 @@ from windtunnel.dsl.tokens import (
 MAX_RESTARTS: Final = 20
 _WORD: Final = re.compile(r"[^\W\d]\w*(?:-\w+)*")
 _ITEM_AHEAD: Final = re.compile(
-    r'(?:import|type|workflow|template)[ \t]+[A-Za-z_]|scenario[ \t]+"|language[ \t]+\d'
+    r'(?:import|type|workflow)[ \t]+[A-Za-z_]|scenario[ \t]+"|language[ \t]+\d'
+    r"|template[ \t]+[A-Za-z_]\w*\([^=\n]*\)[ \t]*=(?!=)"
 )
 _ONE_LINE: Final = re.compile(r'(?:[^"\\\n$]+|\\[^\n]|\$\$\{|\$(?!\{))*')
 _MANY_LINES: Final = re.compile(r'(?:[^"$]+|"(?!"")|\$\$\{|\$(?!\{))*')

@@ -73,9 +73,11 @@ class Margins:
         self.at += 1
         return tidy(comment.text)
 
-    def inside(self, span: Span) -> list[Lead]:
-        """What is left of the comments before the end of an entry; it found no place inside."""
-        return self.before(span.end, True)
+    def with_rest(self, leads: list[Lead], span: Span, documented: bool) -> list[Lead]:
+        """The comments above an entry, and before its own those that found no place inside it."""
+        rest = [lead._replace(apart=documented) for lead in self.before(span.end, True)]
+        own = leads[-1:] if leads and not leads[-1].apart else []
+        return [*leads[: len(leads) - len(own)], *rest, *own]
 
 
 def tidy(text: str) -> str:

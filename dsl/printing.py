@@ -119,7 +119,7 @@ class Printer:
             leads = margins.before(entry.span.start, documented) if margins else []
             doc = draw(entry)
             if margins:
-                leads = [*leads, *margins.inside(entry.span)]
+                leads = margins.with_rest(leads, entry.span, documented)
             last = place == len(entries) - 1
             doc = self.led(leads, concat(doc, Broken(",") if last else ","))
             following = end if last else entries[place + 1].span.start

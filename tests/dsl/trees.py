@@ -29,8 +29,32 @@ def bare(tree: Any, docs: bool = True) -> Any:
     return dataclasses.replace(tree, **changed)
 
 
-SOFT_WORDS = ["input", "prompt", "answer", "file", "visit", "of", "call", "host", "budget", "returns", "language"]
-RESERVED_WORDS = ["if", "match", "for", "type", "exit", "null", "start", "workflow", "when", "output", "template"]
+SOFT_WORDS = [
+    "input",
+    "prompt",
+    "answer",
+    "file",
+    "visit",
+    "of",
+    "call",
+    "host",
+    "budget",
+    "returns",
+    "language",
+]
+RESERVED_WORDS = [
+    "if",
+    "match",
+    "for",
+    "type",
+    "exit",
+    "null",
+    "start",
+    "workflow",
+    "when",
+    "output",
+    "template",
+]
 
 idents = st.one_of(
     st.from_regex(r"[a-z][A-Za-z0-9_]{0,6}x", fullmatch=True),
@@ -41,7 +65,8 @@ plain_names = st.from_regex(r"[a-z][a-z0-9]{0,5}q", fullmatch=True)
 dashed = st.one_of(plain_names, st.from_regex(r"[a-z]{1,4}q-[a-z0-9]{1,4}q", fullmatch=True))
 words = st.one_of(idents, dashed, st.sampled_from(RESERVED_WORDS))
 texts = st.text(
-    st.one_of(st.sampled_from('ab "\\${}#\n\t/é漢\U0001f426'), st.characters(exclude_categories=("Cs",))), max_size=8
+    st.one_of(st.sampled_from('ab "\\${}#\n\t/é漢\U0001f426'), st.characters(exclude_categories=("Cs",))),
+    max_size=8,
 )
 
 
@@ -75,7 +100,9 @@ def joined(parts: list[Any]) -> list[Any]:
 
 def block_text(expr: st.SearchStrategy[Any]) -> st.SearchStrategy[s.Text]:
     """A triple-quoted string; its value is one that such a string can have."""
-    pieces = st.text(st.sampled_from('ab "\\{}#\n\n   é漢'), max_size=12).map(lambda text: text.replace('"""', "'"))
+    pieces = st.text(st.sampled_from('ab "\\{}#\n\n   é漢'), max_size=12).map(
+        lambda text: text.replace('"""', "'")
+    )
 
     def made(parts: list[Any]) -> s.Text:
         whole = joined(["\n", *parts, "\n"])
@@ -133,7 +160,9 @@ def grown(expr: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         line_text(expr),
         st.builds(s.Record, several(entries(expr)), st.just(NOWHERE)),
         st.builds(
-            s.ListExpr, several(st.one_of(expr, st.builds(s.Spread, expr, st.just(NOWHERE)))), st.just(NOWHERE)
+            s.ListExpr,
+            several(st.one_of(expr, st.builds(s.Spread, expr, st.just(NOWHERE)))),
+            st.just(NOWHERE),
         ),
     )
 
@@ -153,7 +182,9 @@ exprs = st.recursive(
 fixed_texts = texts.map(lambda text: s.Text((text,) if text else (), False, NOWHERE))
 labels = st.one_of(st.none(), line_text(inner_exprs))
 
-numbers = st.one_of(st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6).filter(lambda value: str(value) != "-0.0"))
+numbers = st.one_of(
+    st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6).filter(lambda value: str(value) != "-0.0")
+)
 bounds = st.one_of(
     st.builds(s.Bounds, numbers, st.one_of(st.none(), numbers), st.just(NOWHERE)),
     st.builds(s.Bounds, st.none(), numbers, st.just(NOWHERE)),
@@ -193,9 +224,16 @@ lets = st.builds(s.Let, names(plain_names), exprs, st.just(NOWHERE))
 requires = st.builds(s.Require, exprs, st.one_of(st.none(), exprs), exprs, st.just(NOWHERE))
 asks = st.builds(s.Ask, names(idents), types, st.one_of(st.none(), line_text(inner_exprs)), st.just(NOWHERE))
 choices = st.builds(
-    s.Choice, names(st.one_of(idents, dashed)), labels, st.one_of(st.none(), asks), st.none(), st.just(NOWHERE)
+    s.Choice,
+    names(st.one_of(idents, dashed)),
+    labels,
+    st.one_of(st.none(), asks),
+    st.none(),
+    st.just(NOWHERE),
 )
-clause_words = st.sampled_from("title audience model timeout run cwd env message idempotencyKey madeUp".split())
+clause_words = st.sampled_from(
+    "title audience model timeout run cwd env message idempotencyKey madeUp".split()
+)
 
 
 def clause(words: st.SearchStrategy[str], values: st.SearchStrategy[Any]) -> st.SearchStrategy[s.Clause]:
@@ -213,9 +251,7 @@ clauses = st.one_of(
         st.just("expectedOutput"),
         st.builds(s.AssistantOutput, st.one_of(st.none(), exprs), st.just(NOWHERE)),
     ),
-    clause(
-        st.just("validate"), st.builds(s.Validate, several(st.one_of(lets, requires)), st.just(NOWHERE))
-    ),
+    clause(st.just("validate"), st.builds(s.Validate, several(st.one_of(lets, requires)), st.just(NOWHERE))),
     clause(
         st.just("call"),
         st.builds(s.CallEffect, line_text(inner_exprs), st.one_of(st.none(), exprs), st.just(NOWHERE)),
@@ -261,10 +297,18 @@ def path_of(first: str, fields: tuple[tuple[s.Name, bool], ...]) -> Any:
 paths = several(st.tuples(names(words), st.booleans()), 1)
 matches = st.one_of(
     st.builds(
-        s.Match, paths.map(lambda path: path_of("output", path)), st.just(True), several(arms), st.just(NOWHERE)
+        s.Match,
+        paths.map(lambda path: path_of("output", path)),
+        st.just(True),
+        several(arms),
+        st.just(NOWHERE),
     ),
     st.builds(
-        s.Match, paths.map(lambda path: path_of("input", path)), st.just(False), several(arms), st.just(NOWHERE)
+        s.Match,
+        paths.map(lambda path: path_of("input", path)),
+        st.just(False),
+        several(arms),
+        st.just(NOWHERE),
     ),
 )
 start = st.just((s.Endpoint(s.Name("start", NOWHERE), None, NOWHERE),))
@@ -297,7 +341,9 @@ workflows = st.builds(
 node_paths = several(names(plain_names), 1).map(lambda parts: s.NodePath(parts, NOWHERE))
 some_path = st.one_of(st.none(), node_paths)
 some_visit = st.one_of(st.none(), st.integers(1, 9999))
-event_names = st.one_of(st.from_regex(r"[a-z]{1,4}_ended", fullmatch=True), st.sampled_from(["answer", "prompt"]))
+event_names = st.one_of(
+    st.from_regex(r"[a-z]{1,4}_ended", fullmatch=True), st.sampled_from(["answer", "prompt"])
+)
 events = st.builds(s.EventRef, names(event_names), some_path, some_visit, st.just(NOWHERE))
 moments = st.one_of(
     st.none(),
@@ -401,7 +447,9 @@ scenarios = st.builds(
     line_text(inner_exprs),
     names(dashed),
     st.one_of(st.none(), records),
-    st.sampled_from([(), ("interactive",), ("detached", "with", "origin"), ("detached", "without", "origin")]),
+    st.sampled_from(
+        [(), ("interactive",), ("detached", "with", "origin"), ("detached", "without", "origin")]
+    ),
     several(provider_lines, most=2),
     several(person_lines, most=2),
     several(fault_lines, most=2),
@@ -419,9 +467,7 @@ parameters = st.builds(s.Parameter, names(plain_names), types, st.just(NOWHERE))
 items = st.one_of(
     imports,
     st.builds(s.TypeDecl, names(plain_names), types, st.none(), st.just(NOWHERE)),
-    st.builds(
-        s.TemplateDecl, names(plain_names), several(parameters), exprs, st.none(), st.just(NOWHERE)
-    ),
+    st.builds(s.TemplateDecl, names(plain_names), several(parameters), exprs, st.none(), st.just(NOWHERE)),
     workflows,
     scenarios,
 )
