@@ -22,6 +22,7 @@ constants      values that need no run
 typescope      written types to shapes
 printing       an expression of a snapshot in the syntax of the language
 reader         the rim: files and built-ins
+prompts        prompts that stand in files of their own
 modules        every file that a root needs, read once
 resolver       every name to its declaration
 graph          nodes and arrows of one workflow

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Final, Protocol
 
 from windtunnel.compiler.findings import Findings
+from windtunnel.compiler.prompts import with_prompts
 from windtunnel.compiler.reader import Reader, Refused, relative
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Diagnostic, Place
@@ -124,7 +125,8 @@ class _Loading:
     def _enter(self, source: Source) -> None:
         parsed = self.parse(source)
         self.sink.extend(parsed.diagnostics)
-        self.open[source.name] = _Visit(source, parsed.file, parsed.holes, list(parsed.file.imports))
+        file = with_prompts(parsed.file, self.reader, self.parse, Findings(source.name, self.sink))
+        self.open[source.name] = _Visit(source, file, parsed.holes, list(file.imports))
 
     def _follow(self, importer: str, visit: _Visit, line: Import) -> None:
         findings = Findings(importer, self.sink)

@@ -129,6 +129,7 @@ CODES: Final[dict[str, tuple[str, Severity]]] = {
     "WT0507": ("prompt without any input", _HINT),
     "WT0508": ("example does not fit", _ERROR),
     "WT0511": ("timeout not positive", _ERROR),
+    "WT0512": ("unusable prompt file", _ERROR),
     # --- 06 assistant mode ----------------------------------------------------------------------------------
     "WT0601": ("assistant output cannot be checked", _ERROR),
     "WT0602": ("maxChars not provably positive", _ERROR),

@@ -25,6 +25,8 @@ SYNTAX: Final = "WT00"
 """The band of lexing and syntax."""
 NAMES: Final = "WT01"
 """The band of names: where one of them is wrong, it may have been meant for what seems unused."""
+PROMPTS: Final = "WT0512"
+"""A prompt that could not be read may have used anything."""
 UNUSED: Final = ("WT0114", "WT0115", "WT0116", "WT0120", "WT0121", "WT0418")
 """Findings that something is unused."""
 
@@ -50,7 +52,9 @@ def _intact(module: Module, found: list[Diagnostic]) -> list[Diagnostic]:
         for d in found
         if d.code.startswith(SYNTAX) and d.severity is Severity.ERROR
     }
-    unsure = any(d.code.startswith(NAMES) and d.severity is Severity.ERROR for d in found) or bool(broken)
+    unsure = bool(broken) or any(
+        d.code.startswith((NAMES, PROMPTS)) and d.severity is Severity.ERROR for d in found
+    )
     found = [d for d in found if not (unsure and d.code in UNUSED)]
     return [d for d in found if d.code.startswith(SYNTAX) or line_of(d.primary.span.start)[0] not in broken]
 
