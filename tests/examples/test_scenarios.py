@@ -98,7 +98,7 @@ def check_person(snapshot: Snapshot, line: PersonLine) -> str | None:
     if choice is None:
         return f"there is no choice {line.choice.text}"
     asked = set() if choice.asks is None else {choice.asks}
-    given = set() if line.argument is None else set(value_of(line.input))
+    given = set() if line.argument is None else set(value_of(line.argument))
     return None if asked == given else f"{line.choice.text} asks {asked}, given {given}"
 
 
