@@ -25,7 +25,7 @@ from windtunnel.simulator.chat.entries import (
     UserMessage,
 )
 from windtunnel.simulator.chat.messages import Opened, close_parts, end_part, extend, merge, place_of
-from windtunnel.simulator.chat.parts import Item, RunStatus, ToolPart
+from windtunnel.simulator.chat.parts import Item, RunStatus, ToolPart, sound_json
 from windtunnel.simulator.chat.pen import Conversation, Pen
 from windtunnel.simulator.chat.turns import (
     FIRST_BACKOFF_MS,
@@ -420,7 +420,7 @@ def tool(pen: Pen, heard: ToolDone | ToolProgress) -> None:
         pen.tell("tool_execution_update", heard.call)
         return
     pen.set(running=tuple(run for run in pen.state.running if run not in runs))
-    name = pen.add(ToolEnded(heard.message, heard.call, heard.output, heard.is_error))
+    name = pen.add(ToolEnded(heard.message, heard.call, sound_json(heard.output), heard.is_error))
     pen.tell("tool_execution_end", heard.call)
     pen.tell("message_start", name)
     pen.tell("message_end", name)

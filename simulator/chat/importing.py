@@ -40,6 +40,7 @@ from windtunnel.simulator.chat.parts import (
     ToolPart,
     json_text,
     json_value,
+    sound_json,
 )
 from windtunnel.simulator.chat.projection import Projection, project
 
@@ -238,7 +239,7 @@ def parts_of(content: Any) -> tuple[Part, ...]:
             case "toolCall":
                 call = str(block.get("id", "")) or "call"
                 count = sum(part.id == call or part.id.startswith(f"{call}~") for part in parts)
-                given = json_text(block.get("arguments", {}))
+                given = sound_json(json_text(block.get("arguments", {})))
                 unique = call if not count else f"{call}~{count + 1}"
                 parts.append(ToolPart(unique, str(block.get("name", "")), "input-available", given))
             case _:

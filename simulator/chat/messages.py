@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from windtunnel.simulator.chat import wire
-from windtunnel.simulator.chat.parts import Part, ReasoningPart, TextPart, ToolPart, ToolState, close_part
+from windtunnel.simulator.chat.parts import (
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    ToolState,
+    close_part,
+    sound_json,
+)
 from windtunnel.simulator.chat.turns import Content, ModelDelta, ModelPartEnd
 
 
@@ -98,8 +106,9 @@ def end_part(opened: Opened, end: ModelPartEnd) -> tuple[Opened, tuple[wire.Even
     opened = replace(opened, ended=opened.ended | {end.index})
     part = opened.parts[place]
     if isinstance(part, ToolPart):
-        whole: Part = replace(part, state="input-available", input=end.input, partial="")
-        return with_part(opened, place, whole), (wire.ToolCallEnd(opened.id, part.id, end.input),)
+        given = sound_json(end.input)
+        whole: Part = replace(part, state="input-available", input=given, partial="")
+        return with_part(opened, place, whole), (wire.ToolCallEnd(opened.id, part.id, given),)
     if isinstance(part, ReasoningPart):
         done = replace(part, state="done")
         return with_part(opened, place, done), (wire.ProseEnd("reasoning", opened.id, part.id, part.text),)
@@ -122,7 +131,7 @@ def merge(opened: Opened, contents: tuple[Content, ...]) -> Opened:
         part = opened.parts[place]
         if isinstance(part, ToolPart):
             if part.state in ("input-streaming", "input-available"):
-                part = replace(part, state="input-available", input=content.text, partial="")
+                part = replace(part, state="input-available", input=sound_json(content.text), partial="")
         else:
             part = replace(part, text=longer(part.text, content.text))
         opened = with_part(opened, place, part)

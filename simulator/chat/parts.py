@@ -22,7 +22,10 @@ ENDED_TOOL: Final = frozenset({"output-available", "output-error", "aborted"})
 """The states of a tool call that nothing changes any more."""
 
 MAX_DEPTH: Final = 200
-"""How deep a JSON value may be nested."""
+"""How deep a line or a frame may be nested."""
+
+MAX_VALUE_DEPTH: Final = 100
+"""How deep an input or output of a tool may be nested; it has to fit into a line."""
 
 
 class BadJson(ValueError):
@@ -39,19 +42,27 @@ def refuse_constant(name: str) -> NoReturn:
     raise BadJson(f"{name} is not JSON")
 
 
-def json_value(text: str) -> Any:
-    """The value of a JSON text; raises BadJson for anything else, also for nesting beyond `MAX_DEPTH`."""
+def finite(text: str) -> float:
+    """A number that is one."""
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise BadJson(f"{text} is too large")
+    return number
+
+
+def json_value(text: str, max_depth: int = MAX_DEPTH) -> Any:
+    """The value of a JSON text; raises BadJson for anything else, also for nesting beyond `max_depth`."""
     try:
-        value = json.loads(text, parse_constant=refuse_constant)
+        value = json.loads(text, parse_constant=refuse_constant, parse_float=finite)
     except RecursionError:
-        raise BadJson(f"nested deeper than {MAX_DEPTH}") from None
+        raise BadJson(f"nested deeper than {max_depth}") from None
     except ValueError as problem:
         raise BadJson(str(problem)) from None
     level, depth = [value], 0
     while level:
         depth += 1
-        if depth > MAX_DEPTH:
-            raise BadJson(f"nested deeper than {MAX_DEPTH}")
+        if depth > max_depth:
+            raise BadJson(f"nested deeper than {max_depth}")
         held: list[Any] = []
         for each in level:
             if isinstance(each, dict):
@@ -60,6 +71,14 @@ def json_value(text: str) -> Any:
                 held += each
         level = held
     return value
+
+
+def sound_json(text: str) -> str:
+    """What a model or a tool gave for JSON, in its one compact form; as a string of JSON if it is none."""
+    try:
+        return json_text(json_value(text, MAX_VALUE_DEPTH))
+    except BadJson:
+        return json_text(text)
 
 
 @dataclass(frozen=True, slots=True)

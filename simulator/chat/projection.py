@@ -77,7 +77,7 @@ def project(state: Projection, entry: Entry) -> tuple[Projection, tuple[wire.Eve
             if consumed:
                 queue = tuple(item for item in state.queue if item.nonce != nonce)
                 state = replace(state, queue=queue)
-                events = (*events, wire.FollowupConsumed(nonce, entry.id), queue_event(state))
+                events = (*events, wire.FollowupConsumed(entry.id, nonce), queue_event(state))
             return state, events
         case MessageOpened(turn):
             started = wire.MessageStart(entry.id, "assistant", turn, at=entry.at)

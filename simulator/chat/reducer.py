@@ -356,7 +356,7 @@ def apply_event(state: ViewState, body: wire.EventBody) -> ViewState:
             return result(state, body)
         case wire.QueueUpdated(queue, held):
             return update_queue(state, queue, held)
-        case wire.FollowupConsumed(nonce, _):
+        case wire.FollowupConsumed(_, nonce):
             queue = tuple(item for item in state.queue if nonce is None or item.nonce != nonce)
             return drop_optimistic(replace(state, queue=queue), (nonce,))
         case wire.RetryStart():

@@ -157,8 +157,8 @@ class QueueUpdated:
 class FollowupConsumed:
     """A queued item became the user message `message`."""
 
-    nonce: str | None
     message: str
+    nonce: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

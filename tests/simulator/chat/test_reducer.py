@@ -484,7 +484,7 @@ BODIES = (
     wire.QueueUpdated((Item("next", "n2", "c", 2),)),
     wire.ToolResult("a1", "call-1", '"ok"'),
     user("u2", "n2", "next", "t2"),
-    wire.FollowupConsumed("n2", "u2"),
+    wire.FollowupConsumed("u2", "n2"),
     wire.QueueUpdated(()),
     assistant("a2", "t2"),
     thought("a2", "hm"),
