@@ -96,10 +96,12 @@ def _tell(found: Exploration, allow_outside: bool) -> None:
     from windtunnel.simulator.commands.loading import load_snapshot
     from windtunnel.simulator.commands.telling import tell_story
     from windtunnel.simulator.operations import replay
+    from windtunnel.simulator.report.folding import folded
     from windtunnel.simulator.report.summary import exploration
 
     show(exploration(found.to_json()))
     if found.violations:
         first = found.violations[0]
         show(f"\nHow it comes to “{first.invariant}”:\n\n")
-        tell_story(replay(first.token, lambda file: load_snapshot(file, allow_outside)))
+        run = replay(first.token, lambda file: load_snapshot(file, allow_outside))
+        tell_story(folded(run.events, keep_last=True))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from windtunnel.compiler.drawing import FORMATS
-from windtunnel.simulator.commands.console import show, write_whole
+from windtunnel.simulator.commands.console import reason, show, write_whole
 from windtunnel.simulator.commands.options import outside_option
+
+if TYPE_CHECKING:
+    from windtunnel.compiler.snapshot import Snapshot
 
 
 @click.command(name="graph", epilog="Example: windtunnel graph builtin:autoplan -o autoplan.svg")
@@ -20,7 +23,7 @@ from windtunnel.simulator.commands.options import outside_option
     type=click.Path(path_type=Path),
     help="Write to this file, in the format of its ending, instead of standard output.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), help="The format; svg where nothing tells it.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="The format; txt where nothing tells it.")
 @click.option("--expand", default="1", show_default=True, metavar="N|all", help="Levels of includes to open.")
 @click.option("--theme", type=click.Choice(("light", "dark")), default="light", show_default=True)
 @click.option(
@@ -30,6 +33,15 @@ from windtunnel.simulator.commands.options import outside_option
     show_default=True,
     help="pure: needs nothing installed; dot: the program of Graphviz.",
 )
+@click.option("--ascii", "plain", is_flag=True, help="Draw txt with nothing but ASCII.")
+@click.option("--diff", "old", metavar="FILE", help="Mark what changed since this flow or snapshot.")
+@click.option(
+    "--coverage",
+    "report",
+    metavar="JSON",
+    type=click.Path(path_type=Path),
+    help="Mark what an exploration took.",
+)
 @outside_option
 def command(
     file: str,
@@ -38,12 +50,21 @@ def command(
     expand: str,
     theme: str,
     engine: str,
+    plain: bool,
+    old: str | None,
+    report: Path | None,
     allow_outside: bool,
 ) -> None:
-    """Draw a workflow: nodes, edges, exits, and what is included."""
+    """Draw a workflow: nodes, edges, exits, and what is included.
+
+    Without -o and --format it is drawn for the terminal. FILE and the one of --diff may be snapshots that
+    `windtunnel compile` wrote; --coverage takes what `windtunnel explore --json` printed.
+    """
     wanted = _format(output, form)
-    options: dict[str, Any] = {"expand": _levels(expand), "theme": theme, "engine": engine}
-    picture = _picture(file, wanted, options, allow_outside)
+    options: dict[str, Any] = {"expand": _levels(expand), "theme": theme, "engine": engine, "ascii": plain}
+    if old is not None and report is not None:
+        raise click.UsageError("--diff and --coverage mark different things; draw one picture for each")
+    picture = _picture(file, wanted, options, old, report, allow_outside)
     data = picture if isinstance(picture, bytes) else picture.encode()
     if output is not None:
         write_whole(output, data)
@@ -53,13 +74,19 @@ def command(
         show(picture)
 
 
-def _picture(file: str, form: str, options: dict[str, Any], allow_outside: bool) -> str | bytes:
+def _picture(
+    file: str, form: str, options: dict[str, Any], old: str | None, report: Path | None, allow_outside: bool
+) -> str | bytes:
     """Draw; what cannot be drawn as asked is wrong usage."""
     from windtunnel.compiler import draw
     from windtunnel.compiler.drawing.picture import DrawingError
     from windtunnel.simulator.commands.loading import load_snapshot
 
     snapshot = load_snapshot(file, allow_outside)
+    if old is not None:
+        options["against"] = load_snapshot(old, allow_outside)
+    if report is not None:
+        options["taken"] = _taken(snapshot, report)
     try:
         drawn: Any = draw(snapshot, form, **options)  # type: ignore[arg-type]
     except DrawingError as problem:
@@ -68,12 +95,30 @@ def _picture(file: str, form: str, options: dict[str, Any], allow_outside: bool)
     return drawn
 
 
+def _taken(snapshot: Snapshot, report: Path) -> frozenset[str]:
+    """The arrows that a report of an exploration covers. Raises click's UsageError for another file."""
+    import json
+
+    from windtunnel.compiler.drawing.marking import taken_of_report
+
+    try:
+        found = json.loads(report.read_text("utf-8"))
+        digest, taken = found["digest"], taken_of_report(snapshot, found)
+    except OSError as problem:
+        raise click.UsageError(f"cannot read {report}: {reason(problem)}") from None
+    except (ValueError, LookupError, TypeError):
+        raise click.UsageError(f"{report} is not what `windtunnel explore --json` prints") from None
+    if digest != snapshot.digest:
+        raise click.UsageError(f"{report} tells of another version of {snapshot.workflow}; explore it again")
+    return taken
+
+
 def _format(output: Path | None, form: str | None) -> str:
     """The format that was asked for, by name or by the ending of the file."""
     if form is not None:
         return form
     if output is None:
-        return "svg"
+        return "txt"
     ending = output.suffix.removeprefix(".").lower()
     if ending not in FORMATS:
         listed = ", ".join(f".{name}" for name in FORMATS)

@@ -41,11 +41,14 @@ def check_files(files: Sequence[str], allow_outside: bool) -> Found:
 
 
 def load_snapshot(file: str, allow_outside: bool = False) -> Snapshot:
-    """The snapshot of a file's workflow. Findings are told; with an error the command ends.
+    """The snapshot of a file's workflow, or the one that a `.json` file holds.
 
-    Raises click's UsageError for a file that cannot be opened.
+    Findings are told; with an error the command ends. Raises click's UsageError for a file that cannot be
+    opened and for a snapshot that cannot be used.
     """
     readable(file)
+    if file.endswith(".json"):
+        return _stored(file)
     compiled = compile_file(file, allow_outside=allow_outside)
     found = _named(file, compiled.checked, compiled.diagnostics)
     for diagnostic in found.diagnostics:
@@ -57,6 +60,18 @@ def load_snapshot(file: str, allow_outside: bool = False) -> Snapshot:
         say(tally(found.diagnostics, 1))
         leave(FINDINGS)
     return compiled.snapshot
+
+
+def _stored(file: str) -> Snapshot:
+    """The snapshot in a file that `compile` wrote."""
+    from pathlib import Path
+
+    from windtunnel.compiler import load_snapshot as read
+
+    snapshot = read(Path(file).read_bytes())
+    if isinstance(snapshot, Snapshot):
+        return snapshot
+    raise click.UsageError(f"{file} is no snapshot that can be used: {snapshot}")
 
 
 def _named(file: str, checked: Checked, diagnostics: tuple[Diagnostic, ...] | None = None) -> Found:

@@ -20,3 +20,9 @@ def input_option(command: _F) -> _F:
     """The option `--input`, passed on as `given`."""
     said = "The input: JSON, @FILE, or @- for standard input."
     return click.option("--input", "given", metavar="JSON|@FILE", help=said)(command)
+
+
+def full_option(command: _F) -> _F:
+    """The option `--full`."""
+    said = "Tell every event; without it a visit of a node in which nothing went wrong is one line."
+    return click.option("--full", is_flag=True, help=said)(command)

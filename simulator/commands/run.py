@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from windtunnel.simulator.commands.options import input_option, outside_option
+from windtunnel.simulator.commands.options import full_option, input_option, outside_option
 
 
 @click.command(
@@ -17,8 +17,11 @@ from windtunnel.simulator.commands.options import input_option, outside_option
 @click.option(
     "--seed", type=click.IntRange(min=0), metavar="N", help="Draw faults and misbehaviour from this seed."
 )
+@full_option
 @outside_option
-def command(file: str, given: str | None, as_json: bool, seed: int | None, allow_outside: bool) -> None:
+def command(
+    file: str, given: str | None, as_json: bool, seed: int | None, full: bool, allow_outside: bool
+) -> None:
     """Run a workflow once and tell what happened.
 
     The model is simulated: it answers with values of the right types. Without --seed nothing goes wrong.
@@ -35,6 +38,6 @@ def command(file: str, given: str | None, as_json: bool, seed: int | None, allow
     snapshot = load_snapshot(file, allow_outside)
     with refusals():
         finished = simulate(snapshot, run_input(snapshot, given), seed=seed)
-    tell(finished, as_json=as_json)
+    tell(finished, as_json=as_json, full=full)
     if finished.violations or finished.status not in ("completed", "waiting"):
         leave(FINDINGS)

@@ -5,5 +5,6 @@ Reading order; each file imports only files above it:
 columns       aligned columns, measured in cells of a terminal
 findings      diagnostics as JSON
 story         a trace, one event a line
+folding       quiet visits made short
 summary       what an exploration proved or broke
 """

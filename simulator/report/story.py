@@ -47,7 +47,7 @@ FAULTS: Final = frozenset(
 """Events that stand for something that went wrong, or for a person who interfered."""
 
 _BAD: Final = frozenset({"node_failed", "run_failed", "run_timed_out", "run_cancelled", "submission_refused"})
-_GOOD: Final = frozenset({"run_completed", "node_finished"})
+_GOOD: Final = frozenset({"run_completed", "node_finished", "visit_done"})
 
 
 def story(events: Sequence[TraceEvent], *, width: int = DEFAULT_WIDTH) -> str:
@@ -92,8 +92,10 @@ def moment(at_ms: int) -> str:
 
 def _name(event: TraceEvent) -> str:
     """The event's type in words, and the node it is about."""
-    name = str(event["type"]).replace("_", " ")
     node = event.get("nodeId")
+    if event["type"] == "visit_done":
+        return str(node)
+    name = str(event["type"]).replace("_", " ")
     return f"{name} · {node}" if node else name
 
 
@@ -156,6 +158,10 @@ def _finished(payload: Mapping[str, Any]) -> str:
     return f"output {_value(payload.get('output'))}{cut}"
 
 
+def _visit(payload: Mapping[str, Any]) -> str:
+    return f"{_node_started(payload)}: {_finished(payload)}"
+
+
 def _failed(payload: Mapping[str, Any]) -> str:
     return f"{payload.get('outcome')}: {plain(str(payload.get('error')))}"
 
@@ -192,6 +198,7 @@ _TELLERS: Final[dict[str, Callable[[Mapping[str, Any]], str]]] = {
     "node_started": _node_started,
     "agent_prompt_sent": _prompt_sent,
     "node_finished": _finished,
+    "visit_done": _visit,
     "node_failed": _failed,
     "submission_refused": lambda payload: plain(str(payload.get("reason", ""))),
     "run_completed": _ended,

@@ -204,7 +204,41 @@ def test_graph_draws_an_svg(windtunnel: Cli, tmp_path: Path) -> None:
     picture = (tmp_path / "autoplan.svg").read_text(encoding="utf-8")
     assert picture.startswith("<")
     assert "</svg>" in picture
-    assert windtunnel("graph", "builtin:autoplan").out == picture
+    assert windtunnel("graph", "builtin:autoplan", "--format", "svg").out == picture
+
+
+def test_graph_alone_draws_for_the_terminal(windtunnel: Cli) -> None:
+    drawn = windtunnel("graph", "builtin:autoplan").out
+    assert drawn.splitlines()[0] == "autoplan, revision 2"
+    assert "frame" in drawn
+    assert windtunnel("graph", "builtin:autoplan", "--ascii").out.isascii()
+
+
+def test_graph_and_explore_take_a_snapshot_instead_of_a_source(windtunnel: Cli, tmp_path: Path) -> None:
+    windtunnel("compile", "good.flow", "-o", "good.json")
+    assert windtunnel("graph", "good.json").out == windtunnel("graph", "good.flow").out
+    assert windtunnel("explore", "good.json", "--faults", "0").code == console.CLEAN
+    text = (tmp_path / "good.json").read_text("utf-8")
+    (tmp_path / "cut.json").write_text(text[:-30], "utf-8")
+    (tmp_path / "edited.json").write_text(text.replace("greet", "great"), "utf-8")
+    for name in ("cut.json", "edited.json"):
+        said = windtunnel("graph", name)
+        assert said.code == console.USAGE
+        assert "no snapshot that can be used" in said.err
+
+
+def test_graph_marks_what_changed_and_what_was_explored(windtunnel: Cli, tmp_path: Path) -> None:
+    plain = windtunnel("graph", "good.flow", "--format", "svg").out
+    report = windtunnel("explore", "good.flow", "--faults", "0", "--json").out
+    (tmp_path / "report.json").write_text(report, "utf-8")
+    covered = windtunnel("graph", "good.flow", "--format", "svg", "--coverage", "report.json").out
+    assert "taken" in covered
+    assert covered != plain
+    assert "changed" not in windtunnel("graph", "good.flow", "--format", "json", "--diff", "good.flow").out
+    said = windtunnel("graph", "builtin:autoplan", "--coverage", "report.json")
+    assert (said.code, "explore it again" in said.err) == (console.USAGE, True)
+    assert windtunnel("graph", "good.flow", "--coverage", "good.flow").code == console.USAGE
+    assert windtunnel("graph", "good.flow", "--coverage", "none.json").code == console.USAGE
 
 
 @pytest.mark.parametrize("form", FORMATS)
