@@ -1,6 +1,6 @@
 """A long trace made short: each visit of a node in which nothing went wrong becomes one event.
 
-What a reader of a counterexample wants is the deviation and what follows it; what a reader of a run wants is one
+A reader of a counterexample wants the deviation and what follows it, a reader of a run wants one
 line a node. Everything that is folded is still in the trace.
 """
 
