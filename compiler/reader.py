@@ -71,8 +71,10 @@ class FileReader:
         """
         if name.startswith(BUILTIN):
             return builtin(name.removeprefix(BUILTIN))
-        asked = self.root / name
-        path = asked.resolve()
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, ValueError, RuntimeError):
+            return Refused("WT0103", f"`{name}` cannot be read: not a usable path")
         base = self.root.resolve()
         inside = path.is_relative_to(base)
         of_user = self.user_workflows is not None and path.is_relative_to(self.user_workflows.resolve())
