@@ -25,6 +25,7 @@ from windtunnel.simulator.events import (
     Event,
     Json,
     Record,
+    Release,
     Row,
     Settled,
     Submitted,
@@ -48,6 +49,10 @@ LIMITS: Final = "limits-hold"
 OWN_TURN: Final = "a-node-fails-for-its-own-turn"
 CALLS: Final = "no-model-call-after-the-end"
 STUCK: Final = "no-run-is-stuck"
+GOOD: Final = "no-bad-answer-completes"
+MUTED: Final = "nothing-shown-after-acceptance"
+TOOLS: Final = "no-tool-pending-when-idle"
+PAUSE: Final = "a-pause-holds"
 
 INVARIANTS: Final[Mapping[str, str]] = {
     RESPONSES: "a completed attempt has exactly one visible response, any other at most one",
@@ -67,9 +72,14 @@ INVARIANTS: Final[Mapping[str, str]] = {
     OWN_TURN: "a node fails only for its own turn",
     CALLS: "no step asks the model after the run ended",
     STUCK: "every run ends, or waits for somebody who can go on",
+    GOOD: "an answer that completes a step is not blank and within its limit",
+    MUTED: "what follows an accepted submission is not shown",
+    TOOLS: "no tool call is left open when the agent is idle",
+    PAUSE: "an escape pauses the run and fails nothing; only the person lets it go on",
 }
 """Every invariant by name, as one sentence."""
 
+DEFAULT_NUDGES: Final = 2
 RESPONSE_STOPS: Final = ("stop", "length")
 ENDINGS: Final = {
     f"run_{status}": status for status in ("completed", "failed", "timed_out", "cancelled", "waiting")
@@ -102,11 +112,14 @@ class Watch(NamedTuple):
     phase: str = ""
     outcome: str = ""
     prompts: int = 0
+    reminders: int = 0
     below: bool = False
     responses: int = 0
     text: str | None = None
     live: bool = False
     of_step: bool = False
+    accepted: bool = False
+    calls: int = 0
     arrows: tuple[tuple[str, int], ...] = ()
     steps: tuple[tuple[str, int], ...] = ()
 
@@ -129,6 +142,11 @@ class Facts:
             if isinstance(node, AgentNode) and isinstance(node.expected_output, AssistantMessage)
         )
         self.agents = frozenset(n for n, node in snapshot.nodes.items() if isinstance(node, AgentNode))
+        self.nudges: dict[str, int] = {}
+        self.max_chars: dict[str, int] = {}
+        for name, node in snapshot.nodes.items():
+            if isinstance(node, AgentNode):
+                self._note(name, node)
         self._mounts = snapshot.composition.mounts
         self._edges: dict[tuple[str, str | None, str], list[tuple[str, TargetModel]]] = {}
         self.limits: dict[str, tuple[str, int]] = {}
@@ -151,6 +169,12 @@ class Facts:
             self.most_steps[""] = snapshot.max_steps
         self._first = snapshot.start_at
         self._next: dict[tuple[str, str], frozenset[str]] = {}
+
+    def _note(self, name: str, node: AgentNode) -> None:
+        self.nudges[name] = DEFAULT_NUDGES if node.nudges is None else node.nudges
+        output = node.expected_output
+        if isinstance(output, AssistantMessage) and isinstance(output.max_chars, int):
+            self.max_chars[name] = output.max_chars
 
     def after(self, node: str, outcome: str) -> frozenset[str]:
         """The nodes and `exit NAME`s that one routing may lead to; "" stands for the start of the run."""
@@ -232,8 +256,10 @@ def observe(
             case Append(rows):
                 for row in rows:
                     _row(account, row)
-            case Emit(event) if event.type == "agent_settled":
-                account.set(live=False, of_step=False)
+            case Emit(event) if event.type in ("agent_settled", "session_loaded"):
+                open_ = account.watch.calls
+                account.check(TOOLS, open_ == 0, f"{open_} tool calls are left open at {event.type}")
+                account.set(live=False, of_step=False, accepted=False)
             case Ask():
                 if account.watch.of_step:
                     over = account.watch.status in ENDINGS.values()
@@ -242,12 +268,24 @@ def observe(
         now = account.watch
         mine = Position(now.status, now.paused, now.node, now.phase, now.outcome)
         account.check(FOLD, mine == stored, f"the events say {tuple(mine)}, the store {tuple(stored)}")
+    _escaped(account, watch)
     return Seen(account.watch, tuple(account.violations), tuple(account.tested))
+
+
+def _escaped(account: _Account, before: Watch) -> None:
+    """The person's escape ended the turn of the step in flight."""
+    message = account.received
+    if not isinstance(message, Settled) or message.copy or message.why != "escape":
+        return
+    own = message.step is not None and message.step.attempt == CURRENT
+    if own and before.status == "running" and before.phase == "started":
+        held = account.watch.paused and account.watch.phase == "started"
+        account.check(PAUSE, held, f"an escape did not hold {before.node}")
 
 
 def crashed(watch: Watch) -> Watch:
     """A crash ends every turn without a word."""
-    return watch._replace(live=False, of_step=False)
+    return watch._replace(live=False, of_step=False, accepted=False)
 
 
 def stuck(watch: Watch) -> Violation | None:
@@ -268,11 +306,27 @@ def _row(account: _Account, row: Row) -> None:
             name = watch.node
             account.check(PROMPTS, watch.prompts == 0, f"the prompt of {name} is sent twice in one attempt")
             account.set(prompts=1)
+        elif row.prompt == "reminder":
+            _reminder(account)
         account.set(below=True, live=True, of_step=True)
     elif row.kind == "user":
-        account.set(below=False, of_step=watch.of_step and watch.live)
-    elif row.kind == "assistant" and row.stop in RESPONSE_STOPS and not row.calls:
-        _response(account, row)
+        account.set(below=False, of_step=watch.of_step and watch.live, accepted=False)
+    elif row.kind == "tool":
+        account.set(calls=watch.calls - 1)
+    elif row.kind == "assistant":
+        account.check(MUTED, not watch.accepted, f"the model goes on after {watch.node} was submitted")
+        account.set(calls=len(row.calls))
+        if row.stop in RESPONSE_STOPS and not row.calls:
+            _response(account, row)
+
+
+def _reminder(account: _Account) -> None:
+    watch = account.watch
+    count, most = watch.reminders + 1, account.facts.nudges.get(watch.node, 0)
+    account.check(
+        LIMITS, count <= most, f"{watch.node} is reminded {count} times, at most {most} are allowed"
+    )
+    account.set(reminders=count)
 
 
 def _response(account: _Account, row: Row) -> None:
@@ -306,6 +360,8 @@ def _run_event(account: _Account, event: Event) -> None:
         case "run_paused":
             account.set(paused=True)
         case "run_resumed":
+            by_person = isinstance(account.received, Release)
+            account.check(PAUSE, by_person or not watch.paused, "a paused run goes on by itself")
             account.set(paused=False)
         case _ if event.type in ENDINGS:
             _ended(account, event)
@@ -347,7 +403,9 @@ def _started(account: _Account, event: Event) -> None:
         allowed = account.facts.after(watch.node, watch.outcome or "ok")
         account.check(ROUTES, node in allowed, f"no edge leads from {watch.node or 'the start'} to {node}")
         _count_step(account, node)
-    account.set(node=node, phase="started", outcome="", prompts=0, below=False, responses=0, text=None)
+    account.set(
+        node=node, phase="started", outcome="", prompts=0, reminders=0, below=False, responses=0, text=None
+    )
 
 
 def _count_step(account: _Account, node: str) -> None:
@@ -373,7 +431,7 @@ def _one_end(account: _Account, event: Event) -> None:
 
 def _finished(account: _Account, event: Event) -> None:
     _one_end(account, event)
-    node = event.node or ""
+    watch, node = account.watch, event.node or ""
     if node in account.facts.assistants:
         _answered(account, event, node)
     elif node in account.facts.agents:
@@ -384,6 +442,7 @@ def _finished(account: _Account, event: Event) -> None:
             and message.attempt == CURRENT
         )
         account.check(SUBMISSION, fits, f"{node} accepts a submission that names another attempt or step")
+        account.set(accepted=watch.live)
     account.set(phase="ended", outcome="ok")
 
 
@@ -401,6 +460,10 @@ def _answered(account: _Account, event: Event, node: str) -> None:
         RESPONSES, watch.responses == 1, f"{node} completed with {watch.responses} visible responses"
     )
     account.check(SETTLED, not watch.live, f"{node} is complete before its turn settled")
+    if watch.text is not None:
+        most = account.facts.max_chars.get(node)
+        fits = bool(watch.text.strip()) and (most is None or len(watch.text) <= most)
+        account.check(GOOD, fits, f"{node} completes with an answer that is blank or too long")
     if watch.text is not None and isinstance(output, Json):
         account.check(TEXT, output == _as_json(watch.text), f"the output of {node} is not its visible text")
         digest = hashlib.sha256(watch.text.encode()).hexdigest()
@@ -423,6 +486,8 @@ def _failed(account: _Account, event: Event) -> None:
 def _ended(account: _Account, event: Event) -> None:
     watch = account.watch
     status = ENDINGS[event.type]
+    left = watch.phase == "started"
+    account.check(ENDS, not left, f"the run ends while {watch.node} is in flight")
     if status == "completed":
         allowed = account.facts.after(watch.node, watch.outcome or "ok")
         exit = f"exit {event.get('exit')}"

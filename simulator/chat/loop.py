@@ -54,7 +54,7 @@ class Loop(NamedTuple):
     """Volatile state. `phase` is `down`, `idle`, `asked`, `streaming`, `tools` or `stopping`.
 
     `own` tells the step's turn from the turn of a follow-up in the same run; `calls` wait for the one in
-    front; `muted` since a submission was accepted; `frozen` is why the step's own part ended, once follow-ups
+    front, `kept` says that their message stands in the log; `muted` since a submission was accepted; `frozen` is why the step's own part ended, once follow-ups
     run; `held` keeps the queue after an error or an abort.
     """
 
@@ -63,6 +63,7 @@ class Loop(NamedTuple):
     own: bool = False
     shown: str | None = None
     calls: tuple[Act, ...] = ()
+    kept: bool = False
     muted: bool = False
     why: str = ""
     frozen: str = ""
@@ -189,7 +190,7 @@ def _message(local: Loop, turn: Turn) -> Result:
     calls = tuple(act for act in turn.acts if isinstance(act, Call | Submit | Update))
     if turn.stop is not Stop.TOOL_USE:
         calls = ()
-    local = local._replace(shown=None, calls=calls)
+    local = local._replace(shown=None, calls=calls, kept=not local.muted)
     actions: list[Action] = []
     if not local.muted:
         tools = tuple(_tool(call) for call in calls)
@@ -226,7 +227,7 @@ def _next_call(local: Loop, actions: list[Action]) -> Result:
         if isinstance(call, Call):
             actions.append(_event("tool_execution_start", local, tool=call.tool))
             actions.append(_event("tool_execution_end", local, tool=call.tool, error=False))
-            if not local.muted:
+            if local.kept:
                 actions.append(Append((Row("tool", TOOL_RESULT),)))
             continue
         asked = Submitted(call) if isinstance(call, Submit) else _published(call)
@@ -251,7 +252,7 @@ def _reply(local: Loop, reply: Reply) -> Result:
             "tool_execution_end", local, tool="workflow", error=reply.verdict == "refused", text=reply.text
         )
     ]
-    if not local.muted:
+    if local.kept:
         actions.insert(0, Append((Row("tool", reply.text),)))
     local = local._replace(calls=local.calls[1:], muted=local.muted or reply.verdict == "accepted")
     return _next_call(local, actions)
@@ -338,7 +339,7 @@ def _close(local: Loop, why: str) -> Result:
     if local.phase == "streaming" and local.shown is not None:
         rows.append(Row("assistant", local.shown, stop="aborted"))
         actions.append(_event("message_end", local, role="assistant", stop="aborted", text=local.shown))
-    if local.phase == "tools" and not local.muted:
+    if local.phase == "tools" and local.kept:
         rows += [Row("tool", CLOSED) for _ in local.calls]
     if rows:
         actions.insert(1, Append(tuple(rows)))

@@ -10,6 +10,7 @@ import pytest
 
 from tests.simulator.flows import ANSWER, DECIDE, LOOP, builtin, flow
 from windtunnel.simulator import Exploration, explore, invariants, world
+from windtunnel.simulator.chat import loop
 from windtunnel.simulator.chat.log import Answer
 from windtunnel.simulator.events import ANSWER_ENTRY, Abort, Commit, Event, Record, Settled, StepRef, Tell
 from windtunnel.simulator.invariants import (
@@ -18,10 +19,13 @@ from windtunnel.simulator.invariants import (
     DIGEST,
     ENDS,
     FOLD,
+    GOOD,
     INVARIANTS,
     INVISIBLE,
     LIMITS,
+    MUTED,
     OWN_TURN,
+    PAUSE,
     PROMPTS,
     RERUN,
     RESPONSES,
@@ -31,6 +35,7 @@ from windtunnel.simulator.invariants import (
     SUBMISSION,
     TERMINAL,
     TEXT,
+    TOOLS,
 )
 from windtunnel.simulator.run import completion, engine, recovery, routing, state
 
@@ -158,6 +163,42 @@ def waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     wrap(monkeypatch, world, "recover", change)
 
 
+def takes_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A blank answer completes a step."""
+
+    def change(original: Any, agent: Any, scope: Any, answer: Any, entry: Any) -> Any:
+        verdict = original(agent, scope, answer, entry)
+        if isinstance(verdict, completion.Rejected) and answer is not None and answer.stop == "stop":
+            return completion.Completed(answer.text, (), completion.receipt(agent, answer, None, entry))
+        return verdict
+
+    wrap(monkeypatch, completion, "judge", change)
+
+
+def talks_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop shows what the model says after its submission was accepted."""
+
+    def change(original: Any, local: Any, reply: Any) -> Any:
+        after, actions = original(local, reply)
+        return after._replace(muted=False), actions
+
+    wrap(monkeypatch, loop, "_reply", change)
+
+
+def leaves_calls_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session is opened without closing what a lost process had asked for."""
+    wrap(monkeypatch, loop, "_load", lambda original, log: original(log._replace(open=0)))
+
+
+def wakes_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A paused run goes on after a restart though nobody let it."""
+
+    def change(original: Any, program: Any, view: Any) -> Any:
+        return original(program, view._replace(position=view.position._replace(paused=False)))
+
+    wrap(monkeypatch, world, "boot", change)
+
+
 PATCHES: dict[str, tuple[str, Patch]] = {
     TEXT: ("answer", trims_the_output),
     DIGEST: ("answer", digests_something_else),
@@ -171,6 +212,10 @@ PATCHES: dict[str, tuple[str, Patch]] = {
     OWN_TURN: ("answer", takes_any_settlement),
     CALLS: ("decide", leaves_the_turn_running),
     STUCK: ("answer", waits_for_ever),
+    GOOD: ("answer", takes_anything),
+    MUTED: ("decide", talks_on),
+    TOOLS: ("decide", leaves_calls_open),
+    PAUSE: ("answer", wakes_up_alone),
 }
 
 

@@ -315,6 +315,23 @@ def test_r40f_a_submission_during_an_answer_gets_the_fixed_words() -> None:
     assert done.output == {"text": "visible"}
 
 
+@pytest.mark.parametrize(
+    ("turn", "prompts"), [(Turn((), Stop.ABORTED), 1), (Turn((), Stop.ERROR, error="x"), 3)]
+)
+def test_an_abort_of_the_provider_fails_a_submit_step(turn: Turn, prompts: int) -> None:
+    """An abort fails it at once; an error is a turn that settled without submitting."""
+    failed = run(DECIDE, pick=[turn] * 3)
+    assert failed.exit == "gone"
+    assert len(events(failed, "agent_prompt_sent")) == prompts
+
+
+def test_a_submission_stays_accepted_when_its_turn_is_broken_off() -> None:
+    """Escape after acceptance holds the run at the boundary; nothing runs again."""
+    held = drive(flow(DECIDE), move("escape", engine="accepted"))
+    assert steps(held) == ["pick", "kept"]
+    assert [t for t in types(held) if t in ("run_paused", "run_resumed")] == ["run_paused", "run_resumed"]
+
+
 def test_a_retry_settles_once() -> None:
     """B228: a retryable error asks again in the same run; only the answer after it counts."""
     failing = Turn((), Stop.ERROR, error="overloaded", retryable=True)

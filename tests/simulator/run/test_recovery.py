@@ -180,6 +180,35 @@ def test_a_follow_up_never_changes_the_answer() -> None:
     assert events(run, "agent_settled")[0]["seq"] < events(run, "node_finished")[0]["seq"]
 
 
+def test_breaking_off_a_follow_up_changes_nothing_for_the_step() -> None:
+    """An escape in the follow-up's own turn neither holds nor fails the step that was answered before it."""
+    run = drive(
+        flow(ANSWER),
+        move("followup", loop="streaming"),
+        labelled("the agent loop goes on"),
+        move("escape", loop="asked"),
+    )
+    assert "run_paused" not in types(run)
+    assert run.output == {"text": "An answer from say."}
+
+
+def test_a_queue_is_held_after_an_error_until_the_person_writes_again() -> None:
+    """A run that ends badly drains nothing; the next message goes behind what waits, and releases it."""
+    held = drive(flow(ANSWER), move("followup", loop="streaming"), move("escape", loop="streaming"))
+    rows = [entry["kind"] for entry in held.session]
+    assert rows.count("queued") == 1
+    assert "user" not in rows
+    released = drive(
+        flow(ANSWER),
+        move("followup", loop="streaming"),
+        move("escape", loop="streaming"),
+        move("followup", loop="idle", engine="held"),
+    )
+    rows = [entry["kind"] for entry in released.session]
+    assert rows.count("user") == 2
+    assert released.status == "completed"
+
+
 def test_the_persons_own_turn_is_not_the_steps() -> None:
     """W06, W29: a prompt waits for the end of the person's own turn, which completes and fails nothing."""
     run = drive(flow(DECIDE), move("followup", engine="ready", loop="idle"))
