@@ -182,7 +182,9 @@ def _divided(operator: str, one: Range, other: Range, kind: str) -> Shape:
         return ranged(kind, 0, math.inf)
     low = 0 if math.isinf(other.high) else one.low / other.high
     high = one.high / other.low
-    return ranged(kind, math.floor(low) if kind != "number" else low, high)
+    if kind == "number" or math.isinf(high):
+        return ranged(kind, low if kind == "number" else math.floor(low), high)
+    return ranged(kind, math.floor(low), math.floor(high))
 
 
 def negated(shape: Shape) -> Shape | None:

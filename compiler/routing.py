@@ -104,6 +104,8 @@ class _Builder:
             limit = line.limit if last else None
             for head in heads:
                 self._simple(head, outcomes, goal, limit, head.span.to(target.span))
+            if not heads and goal is not None and goal.node is not None:
+                self.loose.add(goal.node)
             if chain or line.match is not None:
                 if isinstance(target, ExitEnd):
                     self.findings.add("WT0206", f"nothing follows `exit {target.name.text}`", target.span)
@@ -113,6 +115,9 @@ class _Builder:
         if line.match is not None:
             for head in heads:
                 self._match(head, outcomes, line.match)
+            if not heads:
+                goals = [self._goal(arm.chain[0]) for arm in line.match.arms if arm.chain]
+                self.loose.update(goal.node for goal in goals if goal is not None and goal.node is not None)
 
     def _outcomes(self, line: EdgeLine) -> tuple[Outcome, ...]:
         if not line.outcomes:
