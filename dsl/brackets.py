@@ -138,7 +138,7 @@ class _Mender:
         deeper = _indent(self.source.line(line)) > self.line_indent
         alone = head.kind in _BLOCK_WORDS and last is head
         named = head.kind in _HEADS and last.kind in ("NAME", "TEXT_CLOSE")
-        ends_head = last.kind == "EQUAL" or (head.kind == "INCLUDE" and last.kind == "NAME")
+        ends_head = last.kind == "EQUAL" or (head.kind == "INCLUDE" and last.kind == "NAME") or self.match
         if not deeper or not (alone or named or ends_head):
             return
         self.extra -= 1
@@ -217,3 +217,23 @@ class _Mender:
     def place(self, start: int, end: int) -> Place:
         """A place in this file."""
         return Place(self.source.name, Span(start, end))
+
+
+def lay_lines(text: str, tokens: list[Token], near: int) -> None:
+    """Give the block that opens at or just behind the token `near` its newlines, if it lacks them.
+
+    A block whose keyword was misspelt was not known as one with an entry on each line.
+    """
+    brace = next((n for n in range(near, min(near + 3, len(tokens))) if tokens[n].kind == "LBRACE"), None)
+    if brace is None or not opens_lines(tokens[max(0, brace - 2) : brace]):
+        return
+    depth, place = 0, brace + 1
+    while place < len(tokens) and depth >= 0:
+        token, last = tokens[place], tokens[place - 1]
+        if depth == 0 and token.kind == "NEWLINE":
+            return
+        if depth == 0 and "\n" in text[last.end : token.start] and ends_entry(last, token.kind):
+            tokens.insert(place, Token("NEWLINE", "\n", last.end, last.end))
+            place += 1
+        depth += (token.kind in PARTNERS) - (token.kind in CLOSERS)
+        place += 1

@@ -34,11 +34,7 @@ class Expected:
 
     def phrase(self, stack: Sequence[int]) -> str | None:
         """`expected a value, `,` or `}``; None when nothing can be said."""
-        kinds = {
-            kind
-            for kind in self.machine.table.actions[stack[-1]]
-            if self.machine.takes(stack, kind) or kind == END
-        }
+        kinds = {kind for kind in self.machine.table.actions[stack[-1]] if self.machine.takes(stack, kind)}
         kinds.discard(HOLE)
         words = self.words(kinds)
         if not words:

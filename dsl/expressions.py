@@ -13,7 +13,7 @@ from windtunnel.dsl import syntax as s
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.comments import Comments
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Place
-from windtunnel.dsl.foreign import NAME_RULE
+from windtunnel.dsl.foreign import NAME_RULE, shortened
 from windtunnel.dsl.strings import decode, dedent
 from windtunnel.dsl.syntax import Span
 from windtunnel.dsl.tokens import MAX_NESTING, Token
@@ -97,7 +97,10 @@ class Expressions:
             )
         if token.text.startswith("__"):
             self.report(
-                "WT0009", f"`{token.text}` begins with `__`, which is kept for the tool", span, help=NAME_RULE
+                "WT0009",
+                f"`{shortened(token.text)}` begins with `__`, which is kept for the tool",
+                span,
+                help=NAME_RULE,
             )
         return s.Name(token.text, span)
 
@@ -137,7 +140,7 @@ class Expressions:
 
     def make_ref(self, token: Token) -> s.Ref:
         ref = s.Ref(token.text, Span(token.start, token.end))
-        if "-" in token.text:
+        if "-" in token.text and token.text[0].isidentifier() and token.text.isascii():
             self.dashed.append(ref)
         return ref
 

@@ -11,6 +11,7 @@ from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Pla
 from windtunnel.dsl.syntax import Span
 from windtunnel.dsl.tokens import Token
 
+LONGEST_SHOWN: Final = 60
 NAME_RULE: Final = "a name is letters A to Z, digits and `_`, and begins with a letter or `_`"
 
 # In the order in which they are tried; each is tried before the signs of the language.
@@ -51,6 +52,11 @@ class Odd(NamedTuple):
 
     tokens: tuple[Token, ...]
     finding: Diagnostic
+
+
+def shortened(text: str) -> str:
+    """A word for a message, cut when it is long."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _finding(
@@ -102,7 +108,7 @@ def read_odd_number(file: str, text: str, start: int) -> Odd:
     found = _NUMBER_WITH_UNIT.match(text)
     unit = _UNITS.get(found[3].lower()) if found else None
     if found is None or unit is None:
-        message = f"`{text}` is not a name: it begins with a digit"
+        message = f"`{shortened(text)}` is not a name: it begins with a digit"
         return Odd(
             (Token("NAME", text, start, end),), _finding(file, "WT0009", message, start, end, help=NAME_RULE)
         )
@@ -111,7 +117,7 @@ def read_odd_number(file: str, text: str, start: int) -> Odd:
         unit, factor = _SMALLER[unit]
         amount *= factor
     meant = f"{int(amount)}{unit}"
-    message = f"`{text}` is no duration: write a whole number and `ms`, `s`, `m`, `h` or `d`"
+    message = f"`{shortened(text)}` is no duration: write a whole number and `ms`, `s`, `m`, `h` or `d`"
     return Odd((Token("DURATION", meant, start, end),), _finding(file, "WT0025", message, start, end, meant))
 
 
@@ -119,7 +125,7 @@ def read_odd_word(file: str, text: str, start: int) -> Odd:
     """A word with letters outside A to Z."""
     end = start + len(text)
     strange = next(letter for letter in text if not letter.isascii())
-    message = f"`{text}` is not a name: it holds {_described(strange)}"
+    message = f"`{shortened(text)}` is not a name: it holds {_described(strange)}"
     return Odd(
         (Token("NAME", text, start, end),), _finding(file, "WT0009", message, start, end, help=NAME_RULE)
     )
@@ -140,7 +146,7 @@ def read_odd_character(file: str, text: str, start: int) -> Odd:
         message = f"{_described(letter)} cannot stand in a file"
         return Odd((), _finding(file, "WT0017", message, start, end, ""))
     more = {"help": "a line needs no mark to go on; begin the next one with `->`"} if letter == "\\" else {}
-    message = f"`{text}` is not part of the language"
+    message = f"`{shortened(text)}` is not part of the language"
     return Odd((), _finding(file, "WT0001", message, start, end, **more))
 
 

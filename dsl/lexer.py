@@ -300,10 +300,13 @@ class _Lexer:
     def take(self, odd: Odd) -> None:
         """Add what an odd stretch was read as; the same strange word is reported once."""
         first = odd.tokens[0] if odd.tokens else None
-        if first is None or first.kind != "NAME" or first.text not in self.strange:
+        span = odd.finding.primary.span
+        text = self.text[span.start : span.end]
+        if text not in self.strange:
             self.diagnostics.append(odd.finding)
+        if text == "$" or (first is not None and first.kind == "NAME"):
+            self.strange.add(text)
         if first is not None:
-            self.strange.add(first.text)
             if self.newline:
                 self.end_line(first.kind)
             self.tokens.extend(odd.tokens)

@@ -126,6 +126,10 @@ class Machine:
             taken += 1
         return taken
 
+    def completes(self) -> bool:
+        """Whether the item could end here."""
+        return self.probe(self.stack(), (END,)) > 0
+
     def takes(self, stack: Sequence[int], kind: str) -> bool:
         """Whether a stack of states would take one token of this kind."""
         return self.probe(list(stack), (kind,)) > 0

@@ -82,9 +82,8 @@ def _items(
             unpaired.extend(odd)
             recovery.know(odd)
         end = tokens[-1].end if tokens else 0
-        item = recovery.item([*tokens, Token(END, "", end, end)])
-        builder.settle()
-        if item is not None:
+        for item in recovery.items([*tokens, Token(END, "", end, end)]):
+            builder.settle()
             items.append(item)
     return items, unpaired
 
@@ -92,8 +91,8 @@ def _items(
 def _one_a_line(source: Source, groups: list[list[Diagnostic]]) -> Iterator[Diagnostic]:
     """Findings of the lexer, about brackets, of the parser and of the builders, without what only follows.
 
-    The lexer knows what it says. On a line where an earlier group has found something, a later one is likely to
-    have stumbled over the same; and the parser is to be believed once on a line.
+    The lexer knows what it says. On a line where an earlier group has found something, a later one is likely
+    to have stumbled over the same; and the parser is to be believed once on a line.
     """
     taken: set[int] = set()
     for place, group in enumerate(groups):

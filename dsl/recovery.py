@@ -9,15 +9,19 @@ given up becomes a HOLE, so that one broken line costs one line.
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
+from windtunnel.dsl.brackets import lay_lines
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Place
 from windtunnel.dsl.expected import Expected
-from windtunnel.dsl.foreign import NAME_RULE
+from windtunnel.dsl.foreign import NAME_RULE, shortened
 from windtunnel.dsl.machine import HOLE, Machine, Mark
 from windtunnel.dsl.source import Source
 from windtunnel.dsl.spelling import nearest
@@ -26,8 +30,9 @@ from windtunnel.dsl.tables import END
 from windtunnel.dsl.tokens import CLOSERS, NODE_WORDS, PARTNERS, Token
 
 MAX_FINDINGS: Final = 50
+MAX_REPAIRS: Final = 400
 WINDOW: Final = 12
-NEED: Final = 3
+NEED: Final = 4
 LOOK_BACK: Final = 12
 OUTWARD: Final = 4
 
@@ -37,17 +42,31 @@ _INSERTED: Final = {
     "EQUAL": 2.0,
     "ARROW": 2.1,
     "NEWLINE": 2.2,
-    "THEN": 2.5,
-    "ELSE": 2.5,
-    "IN": 2.6,
-    "WITH": 2.6,
-    "FROM": 2.6,
-    "CHOOSE": 2.6,
+    "THEN": 4.5,
+    "ELSE": 4.5,
+    "WITH": 4.6,
+    "FROM": 4.6,
+    "CHOOSE": 4.6,
     "DOT": 2.9,
 }
 _PREVIOUS: Final = 3.1
-_UNLIKELY: Final = 9.0
-_REPLACING: Final = ("COLON", "COMMA", "EQUAL", "ARROW", "VBAR", "EQUAL_TO", "DOT")
+_UNLIKELY: Final = 20.0
+_LIKELY: Final = 2.4
+_KNOWN_WORD: Final = 2.5
+_GIVEN_UP: Final = 10.0
+_COMPARISONS: Final = frozenset({"EQUAL_TO", "UNEQUAL_TO", "LESS", "AT_MOST", "MORE", "AT_LEAST"})
+_MEANT: Final = {
+    "SEMICOLON": ("COMMA",),
+    "EQUAL": ("COLON", "EQUAL_TO"),
+    "COLON": ("EQUAL", "COMMA"),
+    "MORE": ("ARROW",),
+    "MINUS": ("ARROW",),
+    "OR": ("VBAR",),
+    "VBAR": ("COMMA", "OR"),
+    "DOT": ("COMMA",),
+    "COMMA": ("VBAR", "DOT"),
+    "ARROW": ("EQUAL", "COLON"),
+}
 _DECLARING: Final = NODE_WORDS | {"COMPUTE", "INCLUDE", "LET", "TYPE", "TEMPLATE", "WORKFLOW"}
 _NAME_ENDS: Final = frozenset({"LBRACE", "EQUAL", "TEXT_OPEN", "LPAR", "NEWLINE", END})
 
@@ -64,7 +83,7 @@ class Repair(NamedTuple):
     first: int
     last: int
     new: tuple[Token, ...]
-    finding: Diagnostic
+    finding: Callable[[], Diagnostic]
 
 
 class Recovery:
@@ -79,27 +98,41 @@ class Recovery:
         self.holes: list[Span] = []
         self.repaired = -NEED
         self.joined = False
+        self.repairs = 0
 
     def know(self, findings: Sequence[Diagnostic]) -> None:
         """More findings that errors of the parser may follow from."""
         self.known = sorted([*self.known, *(each.primary.span.start for each in findings)])
 
-    def item(self, tokens: list[Token]) -> Any:
-        """The item that the tokens (with END) spell; None when nothing of it could be kept."""
-        self.machine.reset()
-        self.repaired = -NEED
-        self.joined = False
-        index = 0
-        while (stuck := self.machine.run(tokens, index)) is not None:
-            repair = self.choose(tokens, stuck)
-            self.note(repair, tokens, stuck)
-            if repair.new == () and repair.first == 0 and repair.last == len(tokens):
-                return None
-            index = self.apply(repair, tokens)
-        return self.machine.values[-1]
+    def items(self, tokens: list[Token]) -> Iterator[Any]:
+        """The items that the tokens (with END) spell: several when a word that begins one is misspelt."""
+        rest: list[Token] | None = tokens
+        while rest is not None:
+            tokens, rest = rest, None
+            self.machine.reset()
+            self.repaired = -NEED
+            self.joined = False
+            index = 0
+            while (stuck := self.machine.run(tokens, index)) is not None:
+                if 0 < stuck < len(tokens) - 1 and self.fresh(tokens, stuck) and self.machine.completes():
+                    rest = tokens[stuck:]
+                    tokens[stuck:] = [Token(END, "", tokens[stuck - 1].end, tokens[stuck - 1].end)]
+                    index = stuck
+                    continue
+                self.repairs += 1
+                repair = (
+                    self.choose(tokens, stuck) if self.repairs <= MAX_REPAIRS else self.drop(tokens, stuck)
+                )
+                self.note(repair, tokens, stuck)
+                if repair.new == () and repair.first == 0 and repair.last == len(tokens):
+                    break
+                index = self.apply(repair, tokens)
+            else:
+                yield self.machine.values[-1]
 
     def note(self, repair: Repair, tokens: list[Token], stuck: int) -> None:
         """Report a repair, unless it follows from what was reported already; remember what it skips."""
+        finding = repair.finding()
         hole = repair.new == () or repair.new[0].kind == HOLE
         if hole and repair.last - repair.first > 1:
             end = next(each.end for each in reversed(tokens[: repair.last]) if each.kind != END)
@@ -108,13 +141,13 @@ class Recovery:
             span = Span(tokens[0].start, tokens[-1].end)
         else:
             entry = tokens[self.machine.marks[-1].token if self.machine.marks else 0]
-            start = min(entry.start, repair.finding.primary.span.start)
+            start = min(entry.start, finding.primary.span.start)
             span = Span(start, tokens[max(stuck, repair.last - 1)].end)
         place = bisect_left(self.known, span.start)
         follows = place < len(self.known) and self.known[place] <= span.end
         joined = bool(repair.new) and repair.new[0].kind == "NEWLINE"
         if not follows and stuck >= self.repaired and not (joined and self.joined):
-            self.findings.append(repair.finding)
+            self.findings.append(finding)
         self.joined = self.joined or joined
 
     def apply(self, repair: Repair, tokens: list[Token]) -> int:
@@ -131,6 +164,7 @@ class Recovery:
             machine.values.pop()
             machine.state = machine.below.pop()
         tokens[repair.first : repair.last] = repair.new
+        lay_lines(self.source.text, tokens, repair.first)
         self.repaired = repair.first + len(repair.new) + 1
         return repair.first if repair.mark is None else repair.mark.token
 
@@ -141,16 +175,19 @@ class Recovery:
         start = Mark(0, self.machine.table.start, 0)
         self.forget_closed(tokens, at)
         marks = [*reversed(self.machine.marks[-OUTWARD:])]
-        enough = [
-            repair
-            for repair in self.candidates(tokens, at, marks or [start])
-            if repair.far >= min(at + NEED, len(tokens))
-        ]
-        if not enough:
-            enough = list(self.skips(tokens, at, marks))
+        tried = list(self.candidates(tokens, at, marks or [start]))
+        enough = [repair for repair in tried if repair.cost < _GIVEN_UP and self.reads_on(tokens, at, repair)]
         if enough:
             return min(enough, key=lambda repair: (-min(repair.far, at + WINDOW), repair.cost))
-        return Repair(0, 0, start, 0, len(tokens), (), self.does_not_fit(tokens, at))
+        given_up = [repair for repair in tried if repair.far > at]
+        if given_up:
+            return min(given_up, key=lambda repair: repair.cost)
+        return self.drop(tokens, at)
+
+    def drop(self, tokens: list[Token], at: int) -> Repair:
+        """Give the whole item up."""
+        start = Mark(0, self.machine.table.start, 0)
+        return Repair(0, 0, start, 0, len(tokens), (), partial(self.does_not_fit, tokens, at))
 
     def forget_closed(self, tokens: list[Token], at: int) -> None:
         """Drop the marks of entries and lists that have ended; the machine itself does not look for them."""
@@ -166,6 +203,14 @@ class Recovery:
             else:
                 live.append(mark)
         self.machine.marks[:] = live
+
+    def reads_on(self, tokens: list[Token], at: int, repair: Repair) -> bool:
+        """Whether a repair reads a few tokens more, or to the end of the line."""
+        need = NEED if repair.cost > _LIKELY else NEED // 2
+        if repair.far >= min(at + need, len(tokens)):
+            return True
+        ends = range(at + 1, min(repair.far, len(tokens) - 1) + 1)
+        return any(tokens[end].kind in ("NEWLINE", END) or self.fresh(tokens, end) for end in ends)
 
     def candidates(self, tokens: list[Token], at: int, marks: list[Mark]) -> Iterator[Repair]:
         """Everything that may be tried."""
@@ -189,7 +234,7 @@ class Recovery:
         mark: Mark | None,
         edit: tuple[int, int],
         new: tuple[Token, ...],
-        finding: Diagnostic,
+        finding: Callable[[], Diagnostic],
         stack: list[int] | None = None,
     ) -> Repair:
         """A repair with how far it would get."""
@@ -210,7 +255,7 @@ class Recovery:
             return
         message = f"`{token.text}` is a reserved word and cannot be a name"
         fixes = self.fix(f"call it `{token.text}_`", token.start, token.end, f"{token.text}_", safe=False)
-        finding = self.report("WT0010", message, token.start, token.end, fixes=fixes)
+        finding = partial(self.report, "WT0010", message, token.start, token.end, fixes=fixes)
         yield self.tried(tokens, at, 1.5, None, (at, at + 1), (token._replace(kind="NAME"),), finding)
 
     def bad_names(self, tokens: list[Token], at: int, mark: Mark) -> Iterator[Repair]:
@@ -240,8 +285,14 @@ class Recovery:
         name = re.sub(r"\W+", "_", raw, flags=re.ASCII).strip("_") or "unnamed"
         name = name if name[0].isalpha() else f"n{name}"
         fixes = self.fix(f"call it `{name}`", span.start, span.end, name, safe=False)
-        finding = self.report(
-            "WT0009", f"`{raw}` is not a name", span.start, span.end, help=NAME_RULE, fixes=fixes
+        finding = partial(
+            self.report,
+            "WT0009",
+            f"`{shortened(raw)}` is not a name",
+            span.start,
+            span.end,
+            help=NAME_RULE,
+            fixes=fixes,
         )
         token = Token("NAME", name, span.start, span.end)
         yield self.tried(tokens, at, 0.5, mark, (begin, stop), (token,), finding)
@@ -256,10 +307,11 @@ class Recovery:
                 continue
             for number, word in enumerate(nearest(token.text, keywords)):
                 fixes = self.fix(f"write `{word}`", token.start, token.end, word, safe=number == 0)
-                message = f"`{token.text}` has no meaning here; did you mean `{word}`?"
-                finding = self.report("WT0006", message, token.start, token.end, fixes=fixes)
+                message = f"`{shortened(token.text)}` has no meaning here; did you mean `{word}`?"
+                finding = partial(self.report, "WT0006", message, token.start, token.end, fixes=fixes)
                 new = Token(keywords[word], word, token.start, token.end)
-                cost = 1 + 0.05 * (at - place) + 0.1 * number
+                known = 0.0 if token.kind == "NAME" else _KNOWN_WORD
+                cost = 1 + 0.05 * (at - place) + 0.1 * number + known
                 yield self.tried(tokens, at, cost, mark, (place, place + 1), (new,), finding)
 
     def insertions(self, tokens: list[Token], at: int, stack: list[int]) -> Iterator[Repair]:
@@ -267,7 +319,9 @@ class Recovery:
         end = tokens[at - 1].end if at else tokens[at].start
         in_lines = self.machine.takes(stack, "NEWLINE")
         for kind, cost in _INSERTED.items():
-            if not self.machine.takes(stack, kind):
+            if not self.machine.takes(stack, kind) or (
+                kind == "CHOOSE" and self.machine.takes(stack, "NAME")
+            ):
                 continue
             if kind == "ARROW" and not in_lines:
                 cost = _UNLIKELY
@@ -278,32 +332,20 @@ class Recovery:
                 message = f"`{sign}` is missing before {self.named(tokens[at])}"
             text = sign if kind in ("COMMA", "COLON", "NEWLINE", "DOT") else f" {sign}"
             fixes = self.fix("begin a new line" if sign == "\n" else f"insert `{sign}`", end, end, text)
-            finding = self.report("WT0007", message, end, end, fixes=fixes)
+            finding = partial(self.report, "WT0007", message, end, end, fixes=fixes)
             new = Token(kind, sign, end, end)
             yield self.tried(tokens, at, cost, None, (at, at), (new,), finding)
 
     def replacements(self, tokens: list[Token], at: int, stack: list[int]) -> Iterator[Repair]:
         """Another sign was meant."""
         token = tokens[at]
-        table = self.machine.table
-        if (
-            token.kind in PARTNERS
-            or token.kind in CLOSERS
-            or (token.text not in table.operators and token.kind != "OR")
-        ):
-            return
-        for number, kind in enumerate(_REPLACING):
-            if kind == token.kind or not self.machine.takes(stack, kind):
+        for number, kind in enumerate(_MEANT.get(token.kind, ())):
+            if not self.machine.takes(stack, kind):
                 continue
-            sign = table.spellings[kind]
+            sign = self.machine.table.spellings[kind]
             fixes = self.fix(f"write `{sign}`", token.start, token.end, sign)
-            finding = self.report(
-                "WT0004",
-                f"`{token.text}` does not fit here; write `{sign}`",
-                token.start,
-                token.end,
-                fixes=fixes,
-            )
+            message = f"`{token.text}` does not fit here; write `{sign}`"
+            finding = partial(self.report, "WT0004", message, token.start, token.end, fixes=fixes)
             new = Token(kind, sign, token.start, token.end)
             yield self.tried(tokens, at, 2.3 + number * 0.01, None, (at, at + 1), (new,), finding)
 
@@ -314,41 +356,46 @@ class Recovery:
         if last.kind == "RBRACE" and self.machine.values and self.machine.values[-1] is last:
             message = f"this `}}` closes too much: {self.named(token)} cannot stand behind it"
             fixes = self.fix("remove the `}`", last.start, last.end, "", safe=False)
-            finding = self.report("WT0008", message, last.start, last.end, fixes=fixes)
+            finding = partial(self.report, "WT0008", message, last.start, last.end, fixes=fixes)
             yield self.tried(tokens, at, _PREVIOUS, None, (at - 1, at), (), finding, stack[:-1])
         if token.kind not in PARTNERS and token.kind not in CLOSERS and token.kind not in (END, "NEWLINE"):
-            fixes = self.fix(f"remove `{token.text}`", token.start, token.end, "", safe=False)
-            finding = self.does_not_fit(tokens, at, fixes)
+            fixes = self.fix(f"remove {self.named(token)}", token.start, token.end, "", safe=False)
+            finding = partial(self.does_not_fit, tokens, at, fixes)
             yield self.tried(tokens, at, 4.0, None, (at, at + 1), (), finding)
 
     def cuts(self, tokens: list[Token], at: int, marks: list[Mark]) -> Iterator[Repair]:
         """The entry broke off, and a later one begins at or before the token that does not fit."""
-        for level, mark in enumerate(marks):
-            for end in self.entry_ends(tokens, self.machine.stack(mark), mark.token):
-                if end > at:
-                    break
-                last = tokens[end - 1]
-                stack = self.machine.stack(mark)
-                self.machine.probe(stack, [token.kind for token in tokens[mark.token : end]])
-                expected = self.expected.phrase(stack)
-                message = f"something is missing behind {self.named(last)}"
-                finding = self.report("WT0007", message, last.end, last.end, help=expected)
-                cost = 3 + 0.2 * level
-                yield self.tried(tokens, at, cost, mark, (mark.token, end), self.hole(last.end), finding)
+        for level, mark in enumerate(marks[:2]):
+            cost = 3.0 if level == 0 else _GIVEN_UP + level
+            ends = self.entry_ends(tokens, self.machine.stack(mark), mark.token)
+            for end in deque(itertools.takewhile(lambda end: end <= at, ends), maxlen=NEED):
+                finding = partial(self.broken_off, tokens, mark, end)
+                hole = self.hole(tokens[end - 1].end)
+                yield self.tried(tokens, at, cost, mark, (mark.token, end), hole, finding)
+
+    def broken_off(self, tokens: list[Token], mark: Mark, end: int) -> Diagnostic:
+        """The finding about an entry that ends too early."""
+        last = tokens[end - 1]
+        stack = self.machine.stack(mark)
+        self.machine.probe(stack, [token.kind for token in tokens[mark.token : end]])
+        message = f"something is missing behind {self.named(last)}"
+        return self.report("WT0007", message, last.end, last.end, help=self.expected.phrase(stack))
 
     def skips(self, tokens: list[Token], at: int, marks: list[Mark]) -> Iterator[Repair]:
         """Give the entry up, or what follows a whole one, and go on with the next."""
-        finding = self.does_not_fit(tokens, at)
+        finding = partial(self.does_not_fit, tokens, at)
         here = self.machine.stack()
         if self.machine.takes(here, HOLE):
             end = next((end for end in self.entry_ends(tokens, here, at) if end > at), at)
             if end > at:
-                yield self.tried(tokens, at, 5.5, None, (at, end), self.hole(tokens[end].start), finding)
+                yield self.tried(
+                    tokens, at, _GIVEN_UP + 0.5, None, (at, end), self.hole(tokens[end].start), finding
+                )
         for level, mark in enumerate(marks):
             stack = self.machine.stack(mark)
             end = next((end for end in self.entry_ends(tokens, stack, mark.token) if end >= at), -1)
             hole = self.hole(tokens[end].start)
-            repair = self.tried(tokens, at, 6.0 + level, mark, (mark.token, end), hole, finding)
+            repair = self.tried(tokens, at, _GIVEN_UP + 1 + level, mark, (mark.token, end), hole, finding)
             if repair.far > end >= 0:
                 yield repair
 
@@ -392,18 +439,18 @@ class Recovery:
             return "the end of the line"
         if token.kind in ("TEXT_OPEN", "TEXT_CLOSE", "TEXT_PIECE"):
             return "this string" if token.kind == "TEXT_OPEN" else "the string"
-        return f"`{token.text}`"
+        return f"`{shortened(token.text)}`"
 
     def does_not_fit(self, tokens: Sequence[Token], at: int, fixes: Sequence[Fix] = ()) -> Diagnostic:
         """The finding about the token that the machine is stuck at."""
         token = tokens[at]
         message = f"{self.named(token)} does not fit here"
-        end = token.end
+        help = self.expected.phrase(self.machine.stack())
         if token.kind in (END, "NEWLINE"):
             message = f"{self.named(token)} comes too early"
-        return self.report(
-            "WT0004", message, token.start, end, help=self.expected.phrase(self.machine.stack()), fixes=fixes
-        )
+        elif token.kind in _COMPARISONS:
+            help, fixes = "comparisons do not chain: write `a < b and b < c`", ()
+        return self.report("WT0004", message, token.start, token.end, help=help, fixes=fixes)
 
     def report(self, code: str, message: str, start: int, end: int, **more: Any) -> Diagnostic:
         """A finding about this file."""

@@ -150,7 +150,7 @@ class Workflows(Expressions):
         if keyword.text not in SETTINGS:
             name = word(keyword)
             near = nearest(name.text, SETTINGS)
-            fixes = self.fix(f"write `{near[0]}`", name.span, near[0], safe=False) if near else []
+            fixes = self.fix(f"write `{near[0]}`", name.span, near[0], safe=len(near) == 1) if near else []
             text = (
                 suggestion(near)
                 or f"a workflow has {', '.join(SETTINGS)}, input, exits, let, nodes and edges"

@@ -65,7 +65,7 @@ plain_names = st.from_regex(r"[a-z][a-z0-9]{0,5}q", fullmatch=True)
 dashed = st.one_of(plain_names, st.from_regex(r"[a-z]{1,4}q-[a-z0-9]{1,4}q", fullmatch=True))
 words = st.one_of(idents, dashed, st.sampled_from(RESERVED_WORDS))
 texts = st.text(
-    st.one_of(st.sampled_from('ab "\\${}#\n\t/é漢\U0001f426'), st.characters(exclude_categories=("Cs",))),
+    st.one_of(st.sampled_from('ab "\\${}#\n\t/é漢\U0001f426'), st.characters(exclude_categories=["Cs"])),
     max_size=8,
 )
 
@@ -115,7 +115,9 @@ def block_text(expr: st.SearchStrategy[Any]) -> st.SearchStrategy[s.Text]:
 
 def operators(expr: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """Expressions over other expressions, without text and brackets."""
-    binary = st.sampled_from("== != < <= > >= and or + - * / % in ??".split())
+    binary = st.sampled_from(
+        ["==", "!=", "<", "<=", ">", ">=", "and", "or", "+", "-", "*", "/", "%", "in", "??"]
+    )
     return st.one_of(
         st.builds(s.Field, expr, names(words), st.booleans(), st.just(NOWHERE)),
         st.builds(s.Index, expr, expr, st.just(NOWHERE)),
@@ -231,9 +233,7 @@ choices = st.builds(
     st.none(),
     st.just(NOWHERE),
 )
-clause_words = st.sampled_from(
-    "title audience model timeout run cwd env message idempotencyKey madeUp".split()
-)
+clause_words = st.sampled_from(["title", "audience", "timeout", "run", "env", "idempotencyKey", "madeUp"])
 
 
 def clause(words: st.SearchStrategy[str], values: st.SearchStrategy[Any]) -> st.SearchStrategy[s.Clause]:
