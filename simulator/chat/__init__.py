@@ -4,6 +4,7 @@ Reading order; each file imports only files above it:
 
 log     the session log as handlers can see it
 loop    the agent loop: one conversation with a model
+frozen         a copy of frozen data with other values
 faults         seeded faults: bugs that real chats shipped
 parts          rows and their parts, queue items, as data with a JSON form
 entries        the entries of a session log, and the tree in it

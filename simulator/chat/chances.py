@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from windtunnel.simulator.chat.client import Tab
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.host import Host
 from windtunnel.simulator.chat.network import (
     Move,

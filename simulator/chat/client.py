@@ -9,10 +9,11 @@ answered.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from windtunnel.simulator.chat.faults import SOUND, Faults
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.optimistic import add_optimistic, clear_items, drop_optimistic, mark_accepted
 from windtunnel.simulator.chat.parts import Item
 from windtunnel.simulator.chat.reducer import hear_heartbeat, hear_raw, hydrate, reduce_event, warn
@@ -324,6 +325,17 @@ def hear_answer(tab: Tab, answer: Answer) -> Done:
     return tab, ()
 
 
+def say_anew(tab: Tab, post: PostMessage) -> Tab:
+    """Seeded fault C27: what got no answer is said as something new."""
+    tab, nonce = mint(tab, "n")
+    anew = replace(post.item, nonce=nonce, number=None)
+    outgoing = tuple(
+        Outgoing(one.session, anew) if one.item.nonce == post.item.nonce else one for one in tab.outgoing
+    )
+    view = add_optimistic(drop_optimistic(tab.view, (post.item.nonce,)), anew)
+    return replace(tab, outgoing=outgoing, view=view)
+
+
 def timed_out(tab: Tab, request: str) -> Done:
     """No answer came: say the same again, under a new request but the same nonce, number and receipt."""
     if request == tab.hydrating:
@@ -332,14 +344,7 @@ def timed_out(tab: Tab, request: str) -> Done:
         if post.request == request:
             tab = replace(tab, posting=tuple(each for each in tab.posting if each is not post))
             if "C27" in tab.faults:
-                tab, nonce = mint(tab, "n")
-                renamed = tuple(
-                    Outgoing(one.session, replace(one.item, nonce=nonce, number=None))
-                    if one.item.nonce == post.item.nonce
-                    else one
-                    for one in tab.outgoing
-                )
-                tab = replace(tab, outgoing=renamed)
+                tab = say_anew(tab, post)
             return retry_later(tab, "post")
     for command in tab.commands:
         if command.request == request:

@@ -6,8 +6,6 @@ all that is drained from the queue; a run that ends badly drains nothing and hol
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from windtunnel.simulator.chat.entries import (
     BranchMoved,
     Commanded,
@@ -24,6 +22,7 @@ from windtunnel.simulator.chat.entries import (
     ToolEnded,
     UserMessage,
 )
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.messages import Opened, close_parts, end_part, extend, merge, place_of
 from windtunnel.simulator.chat.parts import Item, RunStatus, ToolPart, sound_json
 from windtunnel.simulator.chat.pen import Conversation, Pen

@@ -8,11 +8,12 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from windtunnel.simulator.chat.entries import Commanded, Entry, Queued, UserMessage
 from windtunnel.simulator.chat.faults import SOUND, Faults
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.parts import Item
 
 Verdict: TypeAlias = Literal["accepted", "duplicate", "deleted", "followup_conflict", "followup_out_of_order"]

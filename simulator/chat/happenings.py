@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, get_args
 
 from windtunnel.simulator.chat import client
@@ -10,9 +9,11 @@ from windtunnel.simulator.chat.chances import (
     unanswered,
     waiting_requests,
 )
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.host import Host, heartbeat
 from windtunnel.simulator.chat.logfile import read_lines
 from windtunnel.simulator.chat.network import (
+    Ghost,
     Late,
     Move,
     Stream,
@@ -45,6 +46,7 @@ from windtunnel.simulator.chat.server import (
     taken,
 )
 from windtunnel.simulator.chat.turns import (
+    Heard,
     ModelDone,
     ModelFailed,
     MoveBranch,
@@ -275,14 +277,25 @@ def outside_move(world: World, move: Move) -> World:
     rest_calls = (replace(call, script=call.script[1:]),) if len(call.script) > 1 else ()
     calls = (*world.calls[: move.place], *rest_calls, *world.calls[move.place + 1 :])
     heard_word = call.script[0]
-    ghost = world.ghost
-    if call.waited_for and isinstance(heard_word, ModelDone) and heard_word.stop in ("stop", "toolUse"):
-        words = "\n".join(each.text for each in heard_word.contents if each.kind == "text")
-        ghost = replace(ghost, said=(*ghost.said, (call.session, words)))
-    if call.waited_for and isinstance(heard_word, ModelFailed):
-        ghost = replace(ghost, failures=ghost.failures + 1)
+    ghost = overheard(world, call.session, heard_word)
     world = replace(world, calls=calls, ghost=ghost)
     return server_did(world, happened(world.server, call.session, heard_word))
+
+
+def overheard(world: World, session: str, heard: Heard) -> Ghost:
+    """What a bystander keeps of what the model says to a loop that waits for it."""
+    host = session_of(world.server, session)
+    ghost = world.ghost
+    if not isinstance(host, Host) or not isinstance(heard, ModelDone | ModelFailed):
+        return ghost
+    if (host.loop.phase, host.loop.call) != ("calling", heard.call):
+        return ghost
+    if isinstance(heard, ModelFailed) or heard.stop == "error":
+        return replace(ghost, failures=ghost.failures + 1)
+    if heard.stop == "aborted":
+        return ghost
+    words = "\n".join(each.text for each in heard.contents if each.kind == "text")
+    return replace(ghost, said=(*ghost.said, (session, words)))
 
 
 def tab_move(world: World, move: Move) -> World:

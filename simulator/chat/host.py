@@ -7,7 +7,7 @@ position are always of one cut. An append that fails delivers nothing and ends e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from windtunnel.simulator.chat import wire
@@ -30,6 +30,7 @@ from windtunnel.simulator.chat.followups import (
     receipt_of,
     unknown,
 )
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.logfile import LogImage, line_of
 from windtunnel.simulator.chat.parts import Row
 from windtunnel.simulator.chat.pen import Conversation

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from windtunnel.simulator.chat import wire
@@ -28,6 +28,7 @@ from windtunnel.simulator.chat.entries import (
     ToolEnded,
     UserMessage,
 )
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.logfile import MAX_LINE, LogProblem
 from windtunnel.simulator.chat.parts import (
     BadJson,

@@ -4,11 +4,11 @@ belong.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from windtunnel.simulator.chat import wire
 from windtunnel.simulator.chat.faults import Faults
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.parts import (
     ENDED_TOOL,
     Part,

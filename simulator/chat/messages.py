@@ -6,9 +6,10 @@ what was streamed, the longer text stays; a part that it does not mention stays 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from windtunnel.simulator.chat import wire
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.parts import (
     Part,
     ReasoningPart,

@@ -8,12 +8,13 @@ jump the queue.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from windtunnel.simulator.chat import client
 from windtunnel.simulator.chat.client import SetTimer, Tab, TabOut
 from windtunnel.simulator.chat.faults import SOUND, Faults
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.host import Push, Reply, Told, Write
 from windtunnel.simulator.chat.pen import DEFAULTS
 from windtunnel.simulator.chat.requests import (
@@ -114,7 +115,6 @@ class Call:
 
     session: str
     script: tuple[Heard, ...]
-    waited_for: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +302,7 @@ def abort_call(world: World, session: str, number: int) -> World:
         first = each.script[0]
         if each.session == session and getattr(first, "call", None) == number:
             if world.setting.late_calls:
-                calls.append(Call(session, (ModelFailed(number, "the call was aborted"),), False))
+                calls.append(Call(session, (ModelFailed(number, "the call was aborted"),)))
         else:
             calls.append(each)
     return replace(world, calls=tuple(calls))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from windtunnel.simulator.chat import wire
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.parts import (
     Item,
     Row,

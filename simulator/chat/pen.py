@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from windtunnel.simulator.chat import wire
@@ -13,6 +13,7 @@ from windtunnel.simulator.chat.entries import (
     UserMessage,
 )
 from windtunnel.simulator.chat.faults import SOUND, Faults
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.messages import Opened
 from windtunnel.simulator.chat.parts import Item, Row
 from windtunnel.simulator.chat.turns import (
@@ -67,7 +68,7 @@ class Pen:
 
     def set(self, **changes: object) -> None:
         """Change the state."""
-        self.state = replace(self.state, **changes)  # type: ignore[arg-type]
+        self.state = replace(self.state, **changes)
 
     def mint(self, letter: str) -> str:
         """A new id."""

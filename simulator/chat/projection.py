@@ -6,7 +6,7 @@ Deltas have no entry; they come from the agent loop and take their numbers betwe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from windtunnel.simulator.chat import wire
@@ -28,6 +28,7 @@ from windtunnel.simulator.chat.entries import (
     ToolEnded,
     UserMessage,
 )
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.parts import Item, TextPart
 
 

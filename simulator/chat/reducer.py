@@ -7,10 +7,9 @@ nonce; never by text, and never by place.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from windtunnel.simulator.chat import wire
 from windtunnel.simulator.chat.faults import SOUND
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.merging import (
     add_delta,
     adopt_final,

@@ -6,7 +6,7 @@ It knows nothing of events: what a live reader sees is folded elsewhere, from th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from windtunnel.simulator.chat.entries import (
@@ -28,6 +28,7 @@ from windtunnel.simulator.chat.entries import (
     UserMessage,
 )
 from windtunnel.simulator.chat.faults import SOUND, Faults
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.parts import (
     ENDED_TOOL,
     Item,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from windtunnel.simulator.chat.faults import SOUND, Faults
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.host import (
     Host,
     Out,

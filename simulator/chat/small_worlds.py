@@ -5,9 +5,9 @@ The sound system passes every one of them with the same bounds.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final, NamedTuple
 
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.hunting import Hunt, hunt
 from windtunnel.simulator.chat.network import Act, Kind, Script, Setting, says
 from windtunnel.simulator.chat.turns import (
@@ -67,7 +67,7 @@ def world(
 ) -> SmallWorld:
     """A small world."""
     setting = Setting(acts, scripts, frozenset(kinds))
-    return SmallWorld(replace(setting, **more), budget)  # type: ignore[arg-type]
+    return SmallWorld(replace(setting, **more), budget)
 
 
 ASK: Final = Act("prompt", "first")

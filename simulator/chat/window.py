@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.wire import Event
 
 REPLAY_LIMIT: Final = 1_000
