@@ -8,7 +8,7 @@ canonical JSON object: `seq at process scope type runId nodeId? attemptId? paylo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -46,8 +46,9 @@ COMPLETE: Final = ("stop", "length")
 class Writer:
     """Writes one path. `lines` are the trace, `entries` the session log as a reader of the file sees it."""
 
-    def __init__(self) -> None:
-        self.clock = Clock()
+    def __init__(self, run: str = RUN_ID, clock: Clock | None = None) -> None:
+        self.run = run
+        self.clock = clock or Clock()
         self.events: list[dict[str, Any]] = []
         self.entries: list[dict[str, Any]] = []
         self._attempts = 0
@@ -91,7 +92,7 @@ class Writer:
             "process": process,
             "scope": event.scope,
             "type": event.type,
-            "runId": RUN_ID,
+            "runId": self.run,
             "payload": {
                 key: self._value(value, event) for key, value in event.payload if key not in INTERNAL
             },
@@ -109,6 +110,34 @@ class Writer:
         """Entries that were handed to the session log."""
         for row in rows:
             self._entry(row)
+
+    def take_up(self, lines: Sequence[Mapping[str, Any]], entries: Iterable[dict[str, Any]]) -> None:
+        """Go on where another writer stopped: after the lines and the entries that outlived it.
+
+        A prompt in the log names its attempt, so every entry is met in the attempt that it belongs to.
+        """
+        assert not self.events, "a writer takes up before it writes"
+        said = _by_attempt(entries)
+        self._recall(said.pop(None, []))
+        for line in lines:
+            self.events.append(dict(line))
+            payload = line["payload"]
+            if line["type"] == "node_started":
+                self._begin_attempt(line["nodeId"])
+                assert self._attempt == line["attemptId"], "attempts are counted from the start of the run"
+                self._started_at = line["at"]
+                self._recall(said.pop(line["attemptId"], []))
+            elif line["type"] == "node_finished":
+                self._finished += 1
+            elif line["type"] == "include_entered":
+                self._invocations[payload["mountPath"]] = payload["invocation"]
+        assert not said, "every prompt in the log belongs to an attempt that was started"
+
+    def _recall(self, entries: Iterable[dict[str, Any]]) -> None:
+        """What stands in the log already."""
+        for entry in entries:
+            self.entries.append(entry)
+            self._place(entry)
 
     # --- absolute names -------------------------------------------------------------------------------------
 
@@ -133,7 +162,7 @@ class Writer:
             entry["parentId"] = self.entries[-1]["id"]
         if row.kind == "step":
             entry |= {
-                "runId": RUN_ID,
+                "runId": self.run,
                 "nodeId": row.node,
                 "attemptId": self._attempt,
                 "completion": row.completion,
@@ -141,18 +170,25 @@ class Writer:
             }
             if row.max_chars is not None:
                 entry["maxOutputChars"] = row.max_chars
-            self._prompt, self._below = id, True
-        elif row.kind == "user":
-            self._below = False
+        elif row.kind == "user" and row.consumes:
+            entry["consumes"] = True
         elif row.kind == "assistant":
             entry["stop"] = row.stop
             if row.calls:
                 entry["calls"] = list(row.calls)
-            if self._below and row.stop in COMPLETE and not row.calls:
-                self._answer = id
         if row.text or row.kind == "assistant":
             entry["text"] = self._named(row.text)
         self.entries.append(entry)
+        self._place(entry)
+
+    def _place(self, entry: Mapping[str, Any]) -> None:
+        """What an entry is to the current attempt."""
+        if entry["kind"] == "step":
+            self._prompt, self._below = entry["id"], True
+        elif entry["kind"] == "user":
+            self._below = False
+        elif self._below and entry["kind"] == "assistant" and entry["stop"] in COMPLETE:
+            self._answer = self._answer if "calls" in entry else entry["id"]
 
     def _named(self, text: str) -> str:
         return text.replace(ATTEMPT_TEXT, self._attempt or "")
@@ -187,9 +223,20 @@ class Writer:
         names: dict[Mark, JsonValue] = {
             ATTEMPT: self._attempt,
             OLDER_ATTEMPT: self._older_attempt(),
-            RUN: RUN_ID,
+            RUN: self.run,
             ANSWER_ENTRY: self._answer,
             PROMPT_ENTRY: self._prompt,
             REPLAYED: self._finished,
         }
         return names[mark]
+
+
+def _by_attempt(entries: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str, Any]]]:
+    """The entries by the attempt whose prompt stands last before them; None before the first prompt."""
+    found: dict[str | None, list[dict[str, Any]]] = {}
+    attempt: str | None = None
+    for entry in entries:
+        if entry["kind"] == "step":
+            attempt = entry["attemptId"]
+        found.setdefault(attempt, []).append(entry)
+    return found
