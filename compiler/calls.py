@@ -158,7 +158,7 @@ class Calls:
         """A name that is unknown here; when it lies inside an include, what counts it never counts."""
         expressions = self.expressions
         name = Name(argument.name, argument.span)
-        for declaration in expressions.scope.nodes:
+        for declaration in expressions.scope.includes:
             if expressions.inner(declaration, name.text) is not None:
                 self._report_inside(name, declaration, function)
                 return

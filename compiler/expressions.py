@@ -229,7 +229,7 @@ class Expressions:
                 fixes=(fix,),
             )
             return
-        inside = [d.name for d in self.scope.nodes if self.inner(d, name) is not None]
+        inside = [d.name for d in self.scope.includes if self.inner(d, name) is not None]
         if inside:
             self.findings.add(
                 "WT0112",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Label, Place, Severity
 from windtunnel.dsl.spelling import nearest, suggestion
 from windtunnel.dsl.syntax import Name, Span
+
+MAX_COMPARISONS: Final = 100_000
+"""Most names that are compared in search of near ones, for all findings of a file together."""
 
 
 class Mend(TypedDict):
@@ -27,6 +30,7 @@ class Findings:
         self.sink: list[Diagnostic] = [] if sink is None else sink
         self.maybe: frozenset[str] = frozenset()
         """Words that stand where the parser skipped text: what seems unknown may have been declared there."""
+        self._comparisons = MAX_COMPARISONS
         self._seen: set[tuple[str, Span]] = set()
         self.is_muted = False
 
@@ -78,9 +82,17 @@ class Findings:
         mend = Applicability.SAFE if safe else Applicability.MAYBE
         return Fix(title, (Edit(self.place(span), text),), mend)
 
+    def near(self, name: str, candidates: Iterable[str]) -> tuple[str, ...]:
+        """The near names, while this file has comparisons left; of many unknown names the last get none."""
+        names = list(candidates)
+        if len(names) > self._comparisons:
+            return ()
+        self._comparisons -= len(names)
+        return nearest(name, names)
+
     def did_you_mean(self, wrong: Name, candidates: Iterable[str]) -> Mend:
         """At most three near names in the help; a fix for a single one, safe when only case differs."""
-        near = nearest(wrong.text, candidates)
+        near = self.near(wrong.text, candidates)
         if len(near) != 1:
             return Mend(help=suggestion(near), fixes=())
         safe = near[0].lower() == wrong.text.lower()

@@ -20,6 +20,9 @@ from windtunnel.compiler.graph import START, Arrow, Graph, Route
 MAX_SHOWN: Final = 12
 """Most vertices of a path that a message shows; the middle of a longer one is counted."""
 
+MAX_SEARCHES: Final = 200
+"""Most paths that are searched in one workflow; findings past it come without a path."""
+
 _NOT_OK: Final = 0
 _NOT_ENDED: Final = 1
 _WAYS: Final = 2
@@ -71,6 +74,7 @@ class Flow:
             self._void.setdefault(site.vertex, []).append(site.route)
             self._by_root.setdefault(site.root, []).append(site.route)
             offset += size
+        self._searches = 0
         self._entry: dict[str, int] = {START: self._initial(first_site)}
         self._run()
 
@@ -187,7 +191,7 @@ class Flow:
     # --- witnesses ------------------------------------------------------------------------------------------
 
     def shortest(self, target: str) -> list[Arrow] | None:
-        """A shortest path from `start` to the vertex."""
+        """A shortest path from `start` to the vertex, while MAX_SEARCHES lasts."""
         return self._search(target, None, None)
 
     def without(self, target: str, vertex: str, way: str | None) -> list[Arrow] | None:
@@ -197,6 +201,9 @@ class Flow:
         return self._search(target, vertex, way)
 
     def _search(self, target: str, vertex: str | None, way: str | None) -> list[Arrow] | None:
+        if self._searches >= MAX_SEARCHES:
+            return None
+        self._searches += 1
         parents: dict[tuple[str, bool], tuple[tuple[str, bool], Arrow] | None] = {(START, False): None}
         queue = deque([(START, False)])
         while queue:

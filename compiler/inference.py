@@ -341,7 +341,7 @@ class _Inference:
     def _include(self, declaration: Declaration, tree: Include, env: Env) -> None:
         child = self.program.child(declaration)
         shape = self.expressions.shape(tree.input, env)
-        if child is None or isinstance(shape, UnknownShape):
+        if child is None or child.has_hole or isinstance(shape, UnknownShape):
             return
         wanted = child.input
         what = f"the input of `{declaration.name}`"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, TypeAlias, TypeVar
 
 from windtunnel.compiler.findings import Findings
@@ -113,7 +114,7 @@ class FileScope:
     """Names of workflows, templates and imports that something in the file asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scope:
     """The names of one workflow. `exits` are the declared ones, None when they are inferred."""
 
@@ -134,6 +135,16 @@ class Scope:
     def nodes(self) -> Iterator[Declaration]:
         """The declarations that stand in the graph, in source order."""
         return (declaration for declaration in self.declarations.values() if declaration.is_node)
+
+    @cached_property
+    def includes(self) -> tuple[Declaration, ...]:
+        """The mounts, in source order."""
+        return tuple(d for d in self.declarations.values() if d.kind is Kind.INCLUDE)
+
+    @property
+    def has_hole(self) -> bool:
+        """Whether some of the workflow's text was skipped after an error, so that parts may be missing."""
+        return self.file.module.has_hole(self.workflow.span)
 
     @property
     def lets(self) -> Iterator[Declaration]:

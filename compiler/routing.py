@@ -8,7 +8,6 @@ from typing import Final
 from windtunnel.compiler.findings import Findings
 from windtunnel.compiler.graph import ON, OUTCOMES, START, Branch, Goal, Graph, Outcome, Route
 from windtunnel.compiler.resolver import Declaration, Kind, Program, Scope
-from windtunnel.dsl.spelling import nearest
 from windtunnel.dsl.syntax import (
     Arm,
     EdgeLine,
@@ -36,7 +35,7 @@ def ways_of(declaration: Declaration, program: Program) -> tuple[str, ...] | Non
         return tuple(dict.fromkeys(c.name.text for c in choices.items)) if choices is not None else ()
     if declaration.kind is Kind.INCLUDE:
         child = program.child(declaration)
-        return None if child is None else child.exit_names
+        return None if child is None or child.has_hole else child.exit_names
     return None
 
 
@@ -168,7 +167,7 @@ class _Builder:
         if declaration is not None:
             self.findings.add("WT0206", f"`{name.text}` is a `let`, which no edge can reach", name.span)
             return None
-        inner = [d.name for d in self.scope.nodes if self._has_inner(d, name.text)]
+        inner = [d.name for d in self.scope.includes if self._has_inner(d, name.text)]
         if inner:
             self.findings.add(
                 "WT0112",
@@ -178,8 +177,9 @@ class _Builder:
             )
             return None
         known = [d.name for d in self.scope.nodes]
-        self.loose.update(nearest(name.text, known))
-        self.open.update(nearest(name.text, known))
+        near = self.findings.near(name.text, known)
+        self.loose.update(near)
+        self.open.update(near)
         if name.text in self.findings.maybe:
             return None
         mend = self.findings.did_you_mean(name, known)

@@ -55,7 +55,9 @@ def _intact(module: Module, found: list[Diagnostic]) -> list[Diagnostic]:
     unsure = bool(broken) or any(
         d.code.startswith((NAMES, PROMPTS)) and d.severity is Severity.ERROR for d in found
     )
+    missed = {d.primary.span for d in found if d.code in ("WT0401", "WT0402")}
     found = [d for d in found if not (unsure and d.code in UNUSED)]
+    found = [d for d in found if not (d.code == "WT0421" and d.primary.span in missed)]
     return [d for d in found if d.code.startswith(SYNTAX) or line_of(d.primary.span.start)[0] not in broken]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from windtunnel.compiler.checks.structure import reachable
 from windtunnel.compiler.clauses import clause
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.resolver import Declaration, Kind
@@ -13,8 +14,10 @@ def check_dataflow(typed: Typed) -> None:
     if typed.graph.open or typed.scope.file.module.has_hole(typed.scope.workflow.span):
         return
     read = typed.expressions.stored.read
+    reached = reachable(typed)
     for declaration in typed.scope.nodes:
-        if declaration.name not in read and _is_made_to_be_read(declaration):
+        goes_on = typed.graph.leaving[declaration.name] and declaration.name in reached
+        if goes_on and declaration.name not in read and _is_made_to_be_read(declaration):
             typed.scope.file.findings.add(
                 "WT0418",
                 f"nothing reads what `{declaration.name}` gives",

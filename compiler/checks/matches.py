@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
 import networkx as nx
 
 from windtunnel.compiler.checks.structure import trapped
 from windtunnel.compiler.description import describe
+from windtunnel.compiler.flow import MAX_SHOWN
 from windtunnel.compiler.graph import Branch, Route
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.narrowing import equal_to
@@ -237,14 +239,22 @@ def _check_cycles(typed: Typed) -> None:
 
 
 def _shortest_cycle(graph: nx.DiGraph[str], first: str) -> list[str]:
-    best: list[str] | None = None
-    for after in sorted(graph.successors(first)):
-        path = nx.shortest_path(graph, after, first) if nx.has_path(graph, after, first) else None
-        if path is not None and (best is None or len(path) < len(best)):
-            best = path
-    assert best is not None, "a vertex of a component lies on a cycle"
-    shown = [first, *best]
-    return shown if len(shown) <= 12 else [*shown[:6], f"… {len(shown) - 12} more …", *shown[-6:]]
+    """A shortest way from a vertex of a component back to it, its middle counted when it is long."""
+    parents: dict[str, str] = {}
+    queue = deque([first])
+    while first not in parents:
+        here = queue.popleft()
+        for after in sorted(graph.successors(here)):
+            if after not in parents:
+                parents[after] = here
+                queue.append(after)
+    steps = [first]
+    while len(steps) == 1 or steps[-1] != first:
+        steps.append(parents[steps[-1]])
+    steps.reverse()
+    half = MAX_SHOWN // 2
+    middle = f"… {len(steps) - MAX_SHOWN} more …"
+    return steps if len(steps) <= MAX_SHOWN else [*steps[:half], middle, *steps[-half:]]
 
 
 def _counted(typed: Typed, component: set[str]) -> set[str]:

@@ -163,8 +163,8 @@ def _check_unreachable(typed: Typed, reached: set[str]) -> None:
     ]
     told: set[str] = set()
     for entry in sorted(entries, key=lambda node: order[node]):
-        below = _closure(inside.successors, [entry])
-        region = [node for node in left if node in below and node not in told]
+        below = _closure(lambda node: (n for n in inside.successors(node) if n not in told), [entry])
+        region = sorted(below - told, key=lambda node: order[node])
         told.update(region)
         others = [node for node in region if node != entry]
         declaration = typed.scope.lookup(entry)
