@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "crashpoints": Entry("crashpoints", "Fire every point at which a process can die, one at a time."),
     "explore": Entry("explore", "Try every schedule with up to N faults, or show the shortest that breaks."),
     "replay": Entry("replay", "Tell again what a token stands for, event by event."),
+    "import": Entry("importing", "Read an agent's session file and show its rows."),
 }
 
 

@@ -17,4 +17,5 @@ run          one run, told as a story
 crashpoints  every crash point fired once
 explore      every schedule with up to N faults
 replay       a token told again
+importing    the session file of an agent
 """
