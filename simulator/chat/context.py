@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from windtunnel.simulator.chat.entries import Compacted, Entry, path_of
 from windtunnel.simulator.chat.parts import Row, ToolPart
+from windtunnel.simulator.chat.rows import branch_rows, fold_log
 
 INTERRUPTED: Final = "interrupted by the user"
 """The result of a call that never ended."""
@@ -44,24 +46,32 @@ def result_of(part: ToolPart) -> Result:
     return Result(part.id, part.error or INTERRUPTED, True)
 
 
-def context_of(
-    rows: tuple[Row, ...], summary: str | None = None, first_kept: str | None = None
-) -> tuple[ContextItem, ...]:
-    """The context of the next request. With a summary, rows before `first_kept` are not read again."""
+def context_of(rows: tuple[Row, ...]) -> tuple[ContextItem, ...]:
+    """What the model reads for these rows."""
     items: list[ContextItem] = []
-    if summary is not None:
-        items.append(Said("user", summary))
-        ids = [row.id for row in rows]
-        rows = rows[ids.index(first_kept) :] if first_kept in ids else ()
     for row in rows:
         calls = tuple(part for part in row.parts if isinstance(part, ToolPart))
-        if row.role == "assistant" and row.status == "error":
-            continue
-        if row.role == "assistant" and not calls and not row.text:
+        if row.role == "assistant" and (row.status == "error" or not (calls or row.text)):
             continue
         items.append(Said(row.role, row.text, tuple(part.id for part in calls)))
         items += [result_of(part) for part in calls]
     return tuple(items)
+
+
+def context_of_log(entries: tuple[Entry, ...]) -> tuple[ContextItem, ...]:
+    """The context of the next request of a session, by its log."""
+    transcript = fold_log(entries)
+    rows = branch_rows(transcript)
+    path = path_of(entries, transcript.leaf)
+    compactions = [place for place, entry in enumerate(path) if isinstance(entry.body, Compacted)]
+    if not compactions:
+        return context_of(rows)
+    body = path[compactions[-1]].body
+    assert isinstance(body, Compacted), "a compaction was looked for"
+    ids = [entry.id for entry in path]
+    first = ids.index(body.first_kept) if body.first_kept in ids else compactions[-1]
+    kept = frozenset(ids[first:])
+    return (Said("user", body.summary), *context_of(tuple(row for row in rows if row.id in kept)))
 
 
 def unpaired(items: tuple[ContextItem, ...]) -> tuple[str, ...]:

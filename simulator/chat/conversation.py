@@ -411,9 +411,11 @@ def start_tools(pen: Pen) -> None:
 
 
 def tool(pen: Pen, heard: ToolDone | ToolProgress) -> None:
-    """What comes from a tool that runs; anything else is late."""
+    """What comes from a tool that runs; a result that nobody waits for is refused, and that is told."""
     runs = [run for run in pen.state.running if (run.message, run.call) == (heard.message, heard.call)]
     if not runs:
+        if isinstance(heard, ToolDone):
+            pen.tell("tool_result_refused", heard.call)
         return
     if isinstance(heard, ToolProgress):
         pen.tell("tool_execution_update", heard.call)
