@@ -55,6 +55,7 @@ snapshotfile   snapshots written, and read with care
 pipeline       source to snapshot, one line per phase
 drawing/       snapshot to picture
 builtins/      the workflows that are shipped
+pages/         the pages of the codes, with their examples
 """
 
 from __future__ import annotations

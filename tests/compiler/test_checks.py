@@ -10,9 +10,11 @@ from tests.compiler.cases import check_file, check_text, codes, concise
 from tests.conftest import CASES, Golden
 from windtunnel.dsl.codes import CODES
 
-FOLDER = CASES / "compiler" / "checks"
-FAILING = sorted(FOLDER.glob("*.fail.flow"))
-MENDED = sorted(FOLDER.glob("*.ok.flow"))
+EXPECTED = CASES / "compiler" / "checks"
+PAGES = CASES.parent.parent / "compiler" / "pages"
+"""The cases are the examples of the pages of the codes; only what is expected of them stands with the tests."""
+FAILING = sorted(PAGES.glob("*.fail.flow"))
+MENDED = sorted(PAGES.glob("*.ok.flow"))
 
 BUILT_IN = (
     "autodoc",
@@ -37,7 +39,7 @@ def test_a_failing_case_gives_its_finding_and_no_other(path: Path, golden: Golde
     """One cause, one message, at the right line and column."""
     checked = check_file(path)
     assert codes(checked) == [path.name[:6]]
-    golden(path.with_name(f"{path.name[:6]}.expected.txt"), concise(checked))
+    golden(EXPECTED / f"{path.name[:6]}.expected.txt", concise(checked))
 
 
 @pytest.mark.parametrize("path", MENDED, ids=lambda path: path.name)
