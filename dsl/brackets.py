@@ -16,6 +16,7 @@ from windtunnel.dsl.source import Source
 from windtunnel.dsl.syntax import Span
 from windtunnel.dsl.tokens import CLOSERS, NODE_WORDS, PARTNERS, Token, ends_entry, opens_lines
 
+MAX_REPORTED: Final = 100
 _SIGNS: Final = {"RBRACE": "}", "RSQB": "]", "RPAR": ")", "INTERPOLATION_CLOSE": "}", "TEXT_CLOSE": '"'}
 
 
@@ -210,6 +211,8 @@ class _Mender:
     def stray(self, token: Token) -> None:
         """Report a closing bracket that closes nothing, and leave it out."""
         self.extra -= 1
+        if len(self.diagnostics) > MAX_REPORTED:
+            return
         place = self.place(token.start, token.end)
         fix = Fix(f"remove the `{token.text}`", (Edit(place, ""),), Applicability.MAYBE)
         self.diagnostics.append(report("WT0008", f"this `{token.text}` closes nothing", place, fixes=[fix]))

@@ -17,7 +17,7 @@ NAME_RULE: Final = "a name is letters A to Z, digits and `_`, and begins with a 
 # In the order in which they are tried; each is tried before the signs of the language.
 PATTERN: Final = "|".join(
     [
-        r"=>|-+->|[→⇒⟶]|&&|\|\||===?(?==)=?|!==|<>|[≠≤≥]",
+        r"=>|-{1,5}->|[→⇒⟶]|&&|\|\||===?(?==)=?|!==|<>|[≠≤≥]",
         r"//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?",
         r"'(?:[^'\\\n]|\\[^\n])*'|[“”„][^“”\n]*[“”]",
         r"!(?!=)",

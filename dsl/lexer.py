@@ -29,6 +29,7 @@ from windtunnel.dsl.tokens import (
 )
 
 MAX_RESTARTS: Final = 20
+MAX_ODD: Final = 500
 _WORD: Final = re.compile(r"[^\W\d]\w*(?:-\w+)*")
 _ITEM_AHEAD: Final = re.compile(
     r'(?:import|type|workflow)[ \t]+[A-Za-z_]|scenario[ \t]+"|language[ \t]+\d'
@@ -282,6 +283,8 @@ class _Lexer:
     def odd(self, group: str, start: int, end: int) -> int:
         """Text that is no token of the language; returns its end."""
         file, text = self.source.name, self.text
+        if len(self.diagnostics) > MAX_ODD:
+            return end
         if group == "foreign":
             in_lines = bool(self.frames) and self.frames[-1].lines
             odd = read_foreign(file, text[start:end], start, in_lines, self.meanings)

@@ -75,6 +75,8 @@ def _items(
     lines = {_line(source, each) for each in lexed.diagnostics}
     bounds = [*lexed.items, len(lexed.tokens)]
     for number, first in enumerate(lexed.items):
+        if recovery.exhausted:
+            break
         tokens = lexed.tokens[first : bounds[number + 1]]
         if number in lexed.unbalanced:
             tokens, odd = mend(source, tokens)
@@ -117,8 +119,7 @@ def _in_order(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
     ordered = sorted(dict.fromkeys(found), key=lambda each: (each.primary.span, each.code))
     if len(ordered) <= MAX_FINDINGS:
         return tuple(ordered)
-    rest = len(ordered) - MAX_FINDINGS
-    message = f"{rest} more problems in this file are not shown"
+    message = f"this file has more problems than the {MAX_FINDINGS} that are shown"
     return (*ordered[:MAX_FINDINGS], report("WT0024", message, ordered[MAX_FINDINGS].primary))
 
 

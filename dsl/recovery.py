@@ -100,6 +100,11 @@ class Recovery:
         self.joined = False
         self.repairs = 0
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether so much was mended that the rest of the file is not worth reading."""
+        return self.repairs > MAX_REPAIRS
+
     def know(self, findings: Sequence[Diagnostic]) -> None:
         """More findings that errors of the parser may follow from."""
         self.known = sorted([*self.known, *(each.primary.span.start for each in findings)])
@@ -120,9 +125,7 @@ class Recovery:
                     index = stuck
                     continue
                 self.repairs += 1
-                repair = (
-                    self.choose(tokens, stuck) if self.repairs <= MAX_REPAIRS else self.drop(tokens, stuck)
-                )
+                repair = self.choose(tokens, stuck) if not self.exhausted else self.drop(tokens, stuck)
                 self.note(repair, tokens, stuck)
                 if repair.new == () and repair.first == 0 and repair.last == len(tokens):
                     break

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +18,7 @@ from windtunnel.dsl.tokens import Token, opens_lines
 
 CASES = Path(__file__).parent.parent / "cases" / "dsl"
 FLOWS = sorted((*(CASES / "parse").glob("*.flow"), *(CASES / "format").glob("*.flow")))
-calm = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+calm = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 GOES_ON = ("ARROW", "VBAR", "THEN", "LBRACE", "LSQB", "LPAR", "RBRACE", "RSQB", "RPAR")
 
 
@@ -34,14 +33,20 @@ def test_what_is_printed_reads_back_as_the_same_tree(file: s.File) -> None:
     assert format_file(parsed.source) == text
 
 
-class Chance(Protocol):
-    """What is asked of the random numbers that Hypothesis gives."""
+class Chance:
+    """Numbers that look random, from a seed; cheaper than to ask Hypothesis for each."""
 
-    def random(self) -> float: ...
+    def __init__(self, seed: int) -> None:
+        self.state = seed
 
-    def randrange(self, start: int, stop: int = ..., /) -> int: ...
+    def below(self, end: int) -> int:
+        """A whole number from 0 to `end`, without it."""
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (self.state >> 33) % end
 
-    def choice(self, seq: Sequence[Any], /) -> Any: ...
+    def among(self, choices: Sequence[str]) -> str:
+        """One of several."""
+        return choices[self.below(len(choices))]
 
 
 def uncommented(flow: Path) -> Source:
@@ -61,11 +66,11 @@ def spread(source: Source, chance: Chance, comments: bool) -> tuple[str, int]:
     for place, token in enumerate(tokens):
         following = tokens[place + 1] if place + 1 < len(tokens) else None
         if token.kind == "NEWLINE":
-            blanks = chance.randrange(3)
-            if comments and chance.random() < 0.2:
+            blanks = chance.below(3)
+            if comments and chance.below(5) == 0:
                 made += 1
                 out.append(f" # c{made}")
-            out.append("\n" + "\n" * blanks + " " * chance.randrange(5))
+            out.append("\n" + "\n" * blanks + " " * chance.below(5))
             continue
         out.append(token.text)
         if token.kind in ("TEXT_OPEN", "LBRACE", "LSQB", "LPAR", "INTERPOLATION_OPEN"):
@@ -82,12 +87,12 @@ def spread(source: Source, chance: Chance, comments: bool) -> tuple[str, int]:
         )
         free = free or (not inner and bool(blocks) and blocks[-1] == "lines" and token.kind == "LBRACE")
         if not free:
-            out.append(" " * chance.randrange(1, 3))
-        elif comments and chance.random() < 0.1:
+            out.append(" " * (1 + chance.below(2)))
+        elif comments and chance.below(10) == 0:
             made += 1
-            out.append(f"{chance.choice([' ', chr(10)])}# c{made}{chr(10) * chance.randrange(1, 3)}")
+            out.append(f"{chance.among([' ', chr(10)])}# c{made}{chr(10) * (1 + chance.below(2))}")
         else:
-            out.append(chance.choice([" ", "\n", "  ", "\t", "\n\n   "]))
+            out.append(chance.among([" ", "\n", "  ", "\t", "\n\n   "]))
     return "".join(out), made
 
 
@@ -103,7 +108,7 @@ def _opens_lines(tokens: Sequence[Token], place: int) -> bool:
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda path: path.stem)
 @calm
-@given(st.randoms(use_true_random=False))
+@given(st.integers(0, 2**32).map(Chance))
 def test_layout_is_no_meaning(flow: Path, chance: Chance) -> None:
     """Other white space between the same tokens gives the same text, whatever it was (S08, B09, B14, B32)."""
     source = uncommented(flow)
@@ -113,7 +118,7 @@ def test_layout_is_no_meaning(flow: Path, chance: Chance) -> None:
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda path: path.stem)
 @calm
-@given(st.randoms(use_true_random=False))
+@given(st.integers(0, 2**32).map(Chance))
 def test_no_comment_is_lost_or_doubled(flow: Path, chance: Chance) -> None:
     """Comments in any place stay, once each; the tree stays; the second pass changes nothing (S07, B30)."""
     source = uncommented(flow)

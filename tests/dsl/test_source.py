@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from windtunnel.dsl import Diagnostic, Source, parse, read_source
 
-FLOW = 'language 1\n\nworkflow a {\n  title "é漢 ${input.x}"\n\tcompute x = """\n    one\n    two\n  """\n}\n'
+FLOW = 'language 1\n\nworkflow a {\n  title "é漢 ${input.x}"\n\tcompute x = """\n    one\n  """\n}\n'
 
 
 def test_newlines_and_mark_do_not_matter() -> None:

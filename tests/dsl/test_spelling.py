@@ -13,7 +13,7 @@ words = st.text(st.sampled_from("abc"), max_size=6)
 
 def test_nearest() -> None:
     names = ["review", "revise", "draft", "publish", "Draft", "rewire", "revoew"]
-    assert nearest("reveiw", names) == ("review", "revise", "revoew")
+    assert nearest("reveiw", names) == ("review", "revoew")
     assert nearest("draft", ["Draft", "drafts", "craft"]) == ("Draft", "craft", "drafts")
     assert nearest("zzz", names) == ()
     assert nearest("a", ["b"]) == ()
