@@ -84,7 +84,12 @@ def matching(outbox: tuple[Pending, ...], item: Item) -> Pending | None:
 
 
 def update_queue(state: ViewState, queue: tuple[Item, ...], held: bool) -> ViewState:
-    """The whole queue, as the server has it. Entries of an old server get selectors where that is certain."""
+    """The whole queue, as the server has it. Entries of an old server get selectors where that is certain.
+
+    What is a row already waits no more, whatever a repeated event says.
+    """
+    done = {row.nonce for row in state.rows} - {None}
+    queue = tuple(item for item in queue if item.nonce not in done)
     nonces = {item.nonce for item in queue}
     earlier = [item for item in state.queue if item.nonce in state.adopted and item.nonce not in nonces]
     shown: list[Item] = []

@@ -92,6 +92,7 @@ def hydrate(state: ViewState, snapshot: Snapshot) -> ViewState:
         outcome=snapshot.outcome,
         turn=snapshot.turn,
         turns=turns,
+        over=None if snapshot.activity == "running" else snapshot.turn,
         notices=snapshot.notices,
         warnings=state.warnings,
         mode=snapshot.mode,
@@ -308,7 +309,10 @@ def result(state: ViewState, body: wire.ToolResult) -> ViewState:
 
 def start_run(state: ViewState, turn: str | None) -> ViewState:
     """A run begins; what an older one left open is closed."""
-    if stale(state, turn):
+    repeated = turn is not None and (
+        turn == state.over or (turn == state.turn and state.activity == "running")
+    )
+    if stale(state, turn) or repeated:
         return state
     state = close_all(enter_turn(state, turn), "aborted")
     return replace(state, activity="running", fresh_run=True)
@@ -318,14 +322,17 @@ def end_run(state: ViewState, status: RunStatus, turn: str | None) -> ViewState:
     """A run is over; the end of an older turn touches nothing."""
     if stale(state, turn):
         return state
-    return replace(close_all(state, status), activity="idle", outcome=status, fresh_run=False)
+    state = replace(close_all(state, status), over=turn or state.over)
+    return replace(state, activity="idle", outcome=status, fresh_run=False)
 
 
 def note_error(state: ViewState, body: wire.Error) -> ViewState:
     """Something went wrong in the current turn."""
     if stale(state, body.turn):
         return state
-    notices = (*state.notices, Notice(body.message, body.turn, body.code))
+    notice = Notice(body.message, body.turn, body.code)
+    known = notice.turn is not None and notice in state.notices
+    notices = state.notices if known else (*state.notices, notice)
     return replace(close_all(state, "error"), activity="idle", outcome="error", notices=notices)
 
 
@@ -358,8 +365,8 @@ def apply_event(state: ViewState, body: wire.EventBody) -> ViewState:
         case wire.FollowupConsumed(_, nonce):
             queue = tuple(item for item in state.queue if nonce is None or item.nonce != nonce)
             return drop_optimistic(replace(state, queue=queue), (nonce,))
-        case wire.RetryStart():
-            return replace(state, activity="retrying")
+        case wire.RetryStart(turn=turn):
+            return state if stale(state, turn) else replace(state, activity="retrying")
         case wire.RetryEnd(_, outcome):
             return state if outcome == "started" else replace(state, activity="idle")
         case wire.Error():

@@ -132,7 +132,9 @@ def settled_status(row: Row, stop: str) -> RowStatus:
 
 
 def end_message(row: Row, body: MessageEnded) -> Row:
-    """The row as its whole message says; tools that ended keep their end."""
+    """The row as its whole message says; tools that ended keep their end, a row that ended badly stays."""
+    if row.status in ("aborted", "error"):
+        return row
     ended = {part.id: part for part in row.parts if isinstance(part, ToolPart) and part.state in ENDED_TOOL}
     parts: tuple[Part, ...] = tuple(
         ended.get(part.id, part) if isinstance(part, ToolPart) else part for part in body.parts

@@ -42,9 +42,10 @@ class NeedsResync:
 class ViewState:
     """What a tab knows of a session.
 
-    `rows` are committed, `streaming` is the one that grows. `pending` are the calls (message, call) that
-    have not ended; `adopted` the selectors given to queue entries of an old server; `ended` the parts of the
-    streaming row that take no more. `live` says that an event was applied, `hydrated` that a snapshot was.
+    `rows` are committed, `streaming` is the one that grows. `pending` are the calls (message, call) that have
+    not ended; `adopted` the selectors given to queue entries of an old server; `ended` the parts of the
+    streaming row that take no more; `over` the turn in which a run ended last. `live` says that an event was
+    applied, `hydrated` that a snapshot was.
     """
 
     rows: tuple[Row, ...] = ()
@@ -60,6 +61,7 @@ class ViewState:
     turn: str | None = None
     turns: tuple[str, ...] = ()
     fresh_run: bool = False
+    over: str | None = None
     notices: tuple[Notice, ...] = ()
     warnings: tuple[str, ...] = ()
     mode: bool = False

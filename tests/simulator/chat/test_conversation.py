@@ -88,7 +88,7 @@ def test_follow_ups_wait_for_the_end_and_come_one_at_a_time() -> None:
 
 
 def test_a_tool_of_a_follow_up_belongs_to_its_own_turn() -> None:
-    """A192, A227, C03: the tool of the second turn is a part of the second turn's answer."""
+    """A192, A227, C03, F57: the tool of the second turn is a part of the second turn's answer."""
     session = Session()
     session.post("a")
     session.stream("A")
@@ -413,7 +413,7 @@ def test_interrupt_while_a_tool_runs() -> None:
 @pytest.mark.parametrize("moment", ["calling", "streaming", "tools", "retrying", "compacting"])
 @pytest.mark.parametrize("what", ["stop", "interrupt"])
 def test_stop_and_interrupt_at_every_moment(moment: str, what: str) -> None:
-    """F58, C30: whatever goes on, it is closed in one entry; stop clears, interrupt goes on with what
+    """F58, F59, C30: whatever goes on, it is closed in one entry; stop clears, interrupt goes on with what
     waits.
     """
     session = Session(Settings(compact_at=1) if moment == "compacting" else Settings())

@@ -21,7 +21,9 @@ def queued_session() -> Session:
 
 
 def test_the_table_of_answers() -> None:
-    """A60, A154, A156, A221, S37, F39: lower with its nonce, lower with another, the next, a higher one."""
+    """A60, A154, A156, A159, A221, S37, F39: lower with its nonce, lower with another, the next, a higher
+    one.
+    """
     session = queued_session()
     before = list(session.lines)
     table = [session.post("again", 2, "n2"), session.post("other", 2, "nx"), session.post("far", 4, "n4")]

@@ -25,7 +25,9 @@ from windtunnel.simulator.chat.window import Cursor
 
 
 def test_the_mode_comes_first() -> None:
-    """A47, A111, A218, S53, C01: `pi-mode` is the first event of a session, and of every new epoch."""
+    """A47, A61, A70, A111, A218, S53, C01: `pi-mode` is the first event of a session, and of every new
+    epoch.
+    """
     session = Session()
     session.follow()
     session.post("a")
@@ -121,7 +123,9 @@ def test_replay_and_live_without_a_seam() -> None:
 
 
 def test_a_restart_goes_on_with_the_numbers() -> None:
-    """V31, Authority 3: without an open message the same events are replayed and the next number follows."""
+    """V31, A171, A200b, Authority 3: without an open message the same events are replayed and the next
+    number follows.
+    """
     session = Session()
     session.post("a")
     session.fail()
@@ -285,7 +289,7 @@ def test_the_snapshot_in_mid_answer_has_the_text_so_far() -> None:
 
 
 def test_history_is_read_only() -> None:
-    """C07, A165, A168, S54: an old client's write is refused with a stable code."""
+    """C07, A165, A168, A169, A231, S54: an old client's write is refused with a stable code."""
     session = Session()
     session.host, outs = serve(session.host, PutHistory("r1", "s"))
     session.take(outs)

@@ -41,7 +41,7 @@ def end_run(status: str = "ok", turn: str | None = "t1") -> wire.EventBody:
 
 
 def test_an_old_position_gives_the_same_object_and_a_gap_changes_nothing() -> None:
-    """V1, A198, A211, S45, S47: seq 5 again is the same object; seq 7 asks for a resync and changes no
+    """V1, A51, A198, A211, S45, S47: seq 5 again is the same object; seq 7 asks for a resync and changes no
     content.
     """
     state = hydrate(ViewState(), Snapshot(1, 5))
@@ -89,7 +89,7 @@ def test_an_unknown_kind_is_reported_and_skipped() -> None:
 
 
 def test_user_then_text() -> None:
-    """A206, A127: a message of the person, then text in deltas."""
+    """A115, A206, A127: a message of the person, then text in deltas."""
     state = fold(START, user("u1"), assistant("a1"), text("a1", "Hel"), text("a1", "lo"), end_run())
     assert texts(state) == [("user", "hi"), ("assistant", "Hello")]
 
@@ -161,7 +161,9 @@ def test_a_part_that_ended_takes_no_more() -> None:
 
 
 def test_interleaved_calls_and_text() -> None:
-    """A31: two calls open at once with text between: each keeps its own input, in the order they began."""
+    """A31, A129: two calls open at once with text between: each keeps its own input, in the order they
+    began.
+    """
     state = fold(
         assistant("m1"),
         text("m1", "a"),
@@ -179,8 +181,8 @@ def test_interleaved_calls_and_text() -> None:
 
 
 def test_each_part_once_at_every_prefix() -> None:
-    """A32, A39: while a tool runs after its message ended, it is shown once; a row is stable or streaming,
-    not both.
+    """A32, A38, A39: while a tool runs after its message ended, it is shown once; a row is stable or
+    streaming, not both.
     """
     bodies = (START, user("u1"), assistant("a1"), text("a1", "x"), *call("a1"))
     bodies += (end("a1", TextPart("p1", "x"), ToolPart("call-1", "look", "input-available", "{}")),)
@@ -363,7 +365,7 @@ def nonces(state: ViewState) -> list[str | None]:
 
 
 def test_a_user_start_adopts_its_own_message() -> None:
-    """A53, A121, A139, A212, C06, S40: by nonce, also among equal texts."""
+    """A53, A119, A121, A139, A212, C06, S40: by nonce, also among equal texts."""
     state = pending(Item("same", "n1", "c", 1), Item("same", "n2", "c", 2))
     state = fold(START, user("u1", "n2", "same"), state=state)
     assert nonces(state) == ["n1"]
@@ -478,7 +480,7 @@ BODIES = (
     START,
     user("u1", "n1"),
     assistant("a1"),
-    text("a1", "Hel"),
+    text("a1", "Hel", offset=0),
     *call("a1"),
     end("a1", TextPart("p1", "Hello"), ToolPart("call-1", "look", "input-available", "{}"), stop="toolUse"),
     wire.QueueUpdated((Item("next", "n2", "c", 2),)),
@@ -487,8 +489,8 @@ BODIES = (
     wire.FollowupConsumed("u2", "n2"),
     wire.QueueUpdated(()),
     assistant("a2", "t2"),
-    thought("a2", "hm"),
-    text("a2", "yes"),
+    thought("a2", "hm", offset=0),
+    text("a2", "yes", offset=0),
     end("a2", ReasoningPart("p0", "hm", "done"), TextPart("p1", "yes"), turn="t2"),
     end_run("ok", "t2"),
 )
@@ -509,6 +511,19 @@ def test_repeats_change_nothing(repeats: list[int], cut: int) -> None:
             assert reduce_event(state, events[max(0, place - back)]) is state
     assert state == plain
     assert sorted(state.pending) == sorted(rebuilt_pending(state))
+
+
+@given(st.integers(0, len(BODIES) - 1), st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_repeat_under_a_new_number(place: int, data: st.DataObject) -> None:
+    """F29, S40, S51: an event that comes again later, as a new one, changes no row and no text."""
+    cut = data.draw(st.integers(place + 1, len(BODIES)))
+    once = fold(*BODIES[:cut])
+    twice = fold(*BODIES[:cut], BODIES[place])
+    assert [(each.id, each.parts, each.nonce) for each in rows(twice)] == [
+        (each.id, each.parts, each.nonce) for each in rows(once)
+    ]
+    assert (twice.activity, twice.pending, twice.notices) == (once.activity, once.pending, once.notices)
 
 
 @given(st.permutations(range(len(BODIES))))
