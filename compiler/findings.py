@@ -11,7 +11,7 @@ from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Lab
 from windtunnel.dsl.spelling import nearest, suggestion
 from windtunnel.dsl.syntax import Name, Span
 
-MAX_COMPARISONS: Final = 100_000
+MAX_COMPARISONS: Final = 20_000
 """Most names that are compared in search of near ones, for all findings of a file together."""
 
 

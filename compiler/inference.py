@@ -197,8 +197,9 @@ class _Inference:
         for name, tree in trees.items():
             assert isinstance(tree, Compute), "only computed nodes were taken"
             graph.add_edges_from((name, used) for used in self._computes_in(tree.value, trees))
+        order = {name: index for index, name in enumerate(trees)}
         for group in nx.strongly_connected_components(graph):
-            ordered = [name for name in trees if name in group]
+            ordered = sorted(group, key=lambda name: order[name])
             if len(ordered) > 1 or graph.has_edge(ordered[0], ordered[0]):
                 self._grow([trees[name] for name in ordered])
             else:

@@ -82,6 +82,7 @@ class _Builder:
         self.findings: Findings = scope.file.findings
         self.routes: list[Route] = []
         self.taken: dict[tuple[str, str | None, Outcome], Span] = {}
+        self.names = [declaration.name for declaration in scope.nodes]
         self.loose: set[str] = set()
         self.open: set[str] = set()
 
@@ -176,7 +177,7 @@ class _Builder:
                 help=f"enter through `{inner[0]}` and leave through its exits",
             )
             return None
-        known = [d.name for d in self.scope.nodes]
+        known = self.names
         near = self.findings.near(name.text, known)
         self.loose.update(near)
         self.open.update(near)

@@ -19,7 +19,7 @@ def infer_templates(program: Program, whole: dict[int, bool]) -> dict[tuple[str,
     """
     found: dict[tuple[str, str], Shape] = {}
     for file in program.files.values():
-        scope = _empty_scope(file)
+        scope = empty_scope(file)
         graph = Graph((), ())
         expressions = Expressions(program, scope, Stored(program, scope, graph, {}), found)
         own = {name: t for name, t in file.templates.items() if t.module == file.module.name}
@@ -30,8 +30,9 @@ def infer_templates(program: Program, whole: dict[int, bool]) -> dict[tuple[str,
                 called = getattr(part, "function", None)
                 if getattr(part, "template", False) and called is not None and called.text in own:
                     calls.add_edge(name, called.text)
+        order = {name: index for index, name in enumerate(own)}
         for group in nx.strongly_connected_components(calls):
-            ordered = [name for name in own if name in group]
+            ordered = sorted(group, key=order.__getitem__)
             if len(ordered) > 1 or calls.has_edge(ordered[0], ordered[0]):
                 chain = " → ".join([*ordered, ordered[0]])
                 tree = own[ordered[0]].tree
@@ -48,7 +49,8 @@ def infer_templates(program: Program, whole: dict[int, bool]) -> dict[tuple[str,
     return found
 
 
-def _empty_scope(file: FileScope) -> Scope:
+def empty_scope(file: FileScope) -> Scope:
+    """A scope without a workflow, for what sees only its own names and the templates of its file."""
     nowhere = Span(0, 0)
     workflow = Workflow(Name("", nowhere), (), (), (), (), (), (), None, nowhere)
     return Scope(WorkflowId(file.module.name, ""), file, workflow, {}, RecordShape(()), None, ())

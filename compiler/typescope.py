@@ -97,8 +97,9 @@ class TypeScope:
             if name in endless:
                 self._report_endless(own[name])
                 self.names[name] = UNKNOWN
+        order = {name: index for index, name in enumerate(own)}
         for group in nx.strongly_connected_components(graph):
-            ordered = [name for name in own if name in group and name not in endless]
+            ordered = sorted(group - endless, key=lambda name: order[name])
             looping = len(group) > 1 or any(graph.has_edge(name, name) for name in ordered)
             self._declare_group([own[name] for name in ordered], looping)
 
