@@ -36,12 +36,17 @@ fitting        what does not fit, said where it stands
 signatures     functions on shapes
 conditions     what a condition tells
 calls          functions, reads of the run, templates
+accesses       names and fields
 expressions    the shape of each expression
 sites          where expressions stand
 clauses        which clauses each kind of node has
 settings       which settings a workflow has
 inference      the shapes of one workflow
 templating     the shapes of templates
+scenario       a scenario as data
+vocabulary     the words of scenarios
+nodepaths      node paths to declarations
+expectations   what a scenario may expect, over variables
 checks/        what is wrong with a typed workflow, band by band
 plan           every workflow where it is mounted
 typelowering   shapes to stored types
@@ -51,6 +56,8 @@ edgelowering   routes to stored edges
 nodelowering   one node to its stored form
 digests        shape, behaviour and presentation
 lowering       a checked workflow to its snapshot
+scenariotyping  values and expectations of scenarios
+scenariolowering  checked scenarios to data
 snapshotfile   snapshots written, and read with care
 pipeline       source to snapshot, one line per phase
 drawing/       snapshot to picture
@@ -64,12 +71,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from windtunnel.compiler.drawing import Format as DrawingFormat
-    from windtunnel.compiler.pipeline import Checked, Compiled
+    from windtunnel.compiler.pipeline import Checked, Compiled, Staged
     from windtunnel.compiler.reader import FileReader
     from windtunnel.compiler.snapshot import Snapshot
     from windtunnel.compiler.snapshotfile import SnapshotRefused
 
-__all__ = ["check_file", "compile_file", "draw", "load_snapshot", "snapshot_text"]
+__all__ = ["check_file", "compile_file", "draw", "load_snapshot", "snapshot_text", "stage_file"]
 
 
 def check_file(file: str, *, allow_outside: bool = False) -> Checked:
@@ -91,6 +98,13 @@ def compile_file(file: str, *, workflow: str | None = None, allow_outside: bool 
     from windtunnel.compiler.pipeline import compile_workflow
 
     return compile_workflow(*_place(file, allow_outside), workflow)
+
+
+def stage_file(file: str, *, allow_outside: bool = False) -> Staged:
+    """The scenarios of a file, each with the snapshot of its workflow, and everything that was found."""
+    from windtunnel.compiler.pipeline import compile_scenarios
+
+    return compile_scenarios(*_place(file, allow_outside))
 
 
 def load_snapshot(text: str | bytes) -> Snapshot | SnapshotRefused:

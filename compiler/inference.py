@@ -234,7 +234,7 @@ class _Inference:
                     if round_ >= WIDEN_AFTER and grown != before[tree.name.text]:
                         grown = opened(grown)
                     self.outputs[tree.name.text] = grown
-            self.expressions.forget_lets()
+            self.expressions.accesses.forget_lets()
             if all(includes(before[tree.name.text], self.outputs[tree.name.text]) for tree in named):
                 break
         else:
@@ -417,9 +417,9 @@ class _Inference:
 
     def _unread_lets(self) -> None:
         for declaration in self.scope.lets:
-            if declaration.name not in self.expressions.used_lets:
+            if declaration.name not in self.expressions.accesses.used_lets:
                 self.expressions.let(declaration, Env(None, START, inside_let=True))
-                self.expressions.used_lets.discard(declaration.name)
+                self.expressions.accesses.used_lets.discard(declaration.name)
 
     def _edges(self) -> None:
         for route in self.graph.routes:

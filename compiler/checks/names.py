@@ -17,7 +17,7 @@ def check_names(typed: Typed) -> None:
     if scope.file.module.has_hole(scope.workflow.span) or not typed.graph.nodes:
         return
     for declaration in scope.lets:
-        if declaration.name not in typed.expressions.used_lets:
+        if declaration.name not in typed.expressions.accesses.used_lets:
             findings.add(
                 "WT0116", f"nothing reads `{declaration.name}`", declaration.tree.name.span, help="remove it"
             )
@@ -26,7 +26,7 @@ def check_names(typed: Typed) -> None:
 
 
 def _check_input(typed: Typed) -> None:
-    used = typed.expressions.input_fields
+    used = typed.expressions.accesses.input_fields
     if None in used or not typed.scope.workflow.inputs:
         return
     for field in typed.scope.workflow.inputs[0].fields:
