@@ -41,6 +41,7 @@ expressions    the shape of each expression
 sites          where expressions stand
 clauses        which clauses each kind of node has
 settings       which settings a workflow has
+outputs        what each node gives
 inference      the shapes of one workflow
 templating     the shapes of templates
 scenario       a scenario as data

@@ -1,47 +1,35 @@
 """The shapes of one workflow: what each node gives, what each exit gives, and what every clause is given.
 
-Included workflows come first, so that what their exits give is known. Computed nodes are taken in the order
-in which they read each other; around a cycle their shapes grow from nothing until they stay the same.
+Included workflows come first, so that what their exits give is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
-
-import networkx as nx
 
 from windtunnel.compiler.assignability import Reason, mismatch
-from windtunnel.compiler.clauses import CLAUSES, clause
+from windtunnel.compiler.clauses import CLAUSES
 from windtunnel.compiler.conditions import assume
 from windtunnel.compiler.description import describe
 from windtunnel.compiler.expressions import Expressions
 from windtunnel.compiler.fitting import locate, mismatch_words
 from windtunnel.compiler.flow import Flow
 from windtunnel.compiler.graph import START, Arrow, Graph, Route
+from windtunnel.compiler.outputs import Outputs
 from windtunnel.compiler.resolver import Declaration, Kind, Program, Scope, WorkflowId
 from windtunnel.compiler.settings import SETTINGS
 from windtunnel.compiler.stored import Env, Stored
 from windtunnel.compiler.types import (
     INT,
     JSON,
-    NEVER,
     TEXT,
     UNKNOWN,
-    DurationShape,
-    FieldShape,
-    IntShape,
-    ListShape,
-    LiteralShape,
-    NumberShape,
     RecordShape,
     Shape,
-    TextShape,
     UnknownShape,
-    members,
 )
-from windtunnel.compiler.unions import includes, is_nullable, join, without_null
+from windtunnel.compiler.unions import is_nullable, join, without_null
 from windtunnel.dsl.syntax import (
     After,
     AssistantOutput,
@@ -60,20 +48,12 @@ from windtunnel.dsl.syntax import (
     Node,
     PromptFile,
     RecordType,
-    Ref,
     Require,
     UnionType,
     Validate,
     Word,
-    walk,
 )
 
-MAX_ROUNDS: Final = 8
-"""Most times that computed nodes around a cycle are inferred again before their shapes count as endless."""
-WIDEN_AFTER: Final = 2
-"""Rounds after which a range that still grows is opened."""
-
-TypeTree = NamedType | LiteralType | ListType | MapType | RecordType | UnionType
 Templates = Mapping[tuple[str, str], Shape]
 
 
@@ -135,9 +115,7 @@ class _Inference:
         self.limits: dict[int, Shape] = {}
 
     def run(self) -> Typed:
-        for declaration in self.scope.nodes:
-            self._declared_output(declaration)
-        self._computes()
+        Outputs(self.expressions).fill()
         for declaration in self.scope.nodes:
             self._node(declaration)
         self._settings()
@@ -159,95 +137,6 @@ class _Inference:
     def env(self, name: str) -> Env:
         """The place at the entry of a node."""
         return Env(self.flow.entry(name), name)
-
-    # --- outputs --------------------------------------------------------------------------------------------
-
-    def _declared_output(self, declaration: Declaration) -> None:
-        tree = declaration.tree
-        if isinstance(tree, Compute):
-            self.outputs[declaration.name] = NEVER
-        if not isinstance(tree, Node) or declaration.kind is Kind.DECISION:
-            return
-        match declaration.kind:
-            case Kind.AGENT:
-                self.outputs[declaration.name] = self._written(tree, "expectedOutput", JSON)
-            case Kind.ACTION:
-                self.outputs[declaration.name] = self._written(tree, "returns", JSON)
-            case Kind.SHELL:
-                self.outputs[declaration.name] = self._written(tree, "returns", SHELL_OUTPUT)
-            case Kind.CHECKPOINT:
-                self.outputs[declaration.name] = self._written(tree, "answer", TEXT)
-            case _:
-                self.outputs[declaration.name] = JSON
-
-    def _written(self, node: Node, keyword: str, otherwise: Shape) -> Shape:
-        written = clause(node, keyword)
-        if written is None:
-            return otherwise
-        if isinstance(written.value, AssistantOutput):
-            return TextShape(1)
-        if isinstance(written.value, TypeTree):
-            return self.scope.file.types.shape(written.value)
-        return UNKNOWN
-
-    def _computes(self) -> None:
-        trees = {d.name: d.tree for d in self.scope.nodes if isinstance(d.tree, Compute)}
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(trees)
-        for name, tree in trees.items():
-            assert isinstance(tree, Compute), "only computed nodes were taken"
-            graph.add_edges_from((name, used) for used in self._computes_in(tree.value, trees))
-        order = {name: index for index, name in enumerate(trees)}
-        for group in nx.strongly_connected_components(graph):
-            ordered = sorted(group, key=lambda name: order[name])
-            if len(ordered) > 1 or graph.has_edge(ordered[0], ordered[0]):
-                self._grow([trees[name] for name in ordered])
-            else:
-                self.outputs[ordered[0]] = self._compute(trees[ordered[0]])
-
-    def _computes_in(self, expr: Expr, trees: Mapping[str, object]) -> Iterator[str]:
-        """The computed nodes that an expression reads, also through `let`s."""
-        seen: set[str] = set()
-        stack = [expr]
-        while stack:
-            for part in walk(stack.pop()):
-                if not isinstance(part, Ref) or part.name in seen:
-                    continue
-                seen.add(part.name)
-                declaration = self.scope.lookup(part.name)
-                if declaration is not None and isinstance(declaration.tree, Let):
-                    stack.append(declaration.tree.value)
-                if part.name in trees:
-                    yield part.name
-
-    def _compute(self, tree: object) -> Shape:
-        assert isinstance(tree, Compute), "only computed nodes were taken"
-        return self.expressions.shape(tree.value, self.env(tree.name.text))
-
-    def _grow(self, trees: list[object]) -> None:
-        named = [tree for tree in trees if isinstance(tree, Compute)]
-        for round_ in range(MAX_ROUNDS):
-            before = {tree.name.text: self.outputs[tree.name.text] for tree in named}
-            with self.findings.muted():
-                for tree in named:
-                    grown = join((before[tree.name.text], self._compute(tree)))
-                    if round_ >= WIDEN_AFTER and grown != before[tree.name.text]:
-                        grown = opened(grown)
-                    self.outputs[tree.name.text] = grown
-            self.expressions.accesses.forget_lets()
-            if all(includes(before[tree.name.text], self.outputs[tree.name.text]) for tree in named):
-                break
-        else:
-            for tree in named:
-                self.outputs[tree.name.text] = UNKNOWN
-            self.findings.add(
-                "WT0420",
-                f"the type of `{named[0].name.text}` grows each time it reads itself",
-                named[0].name.span,
-                help="give one of the nodes on the way a written type, for example an agent or an action",
-            )
-        for tree in named:
-            self._compute(tree)
 
     # --- nodes ----------------------------------------------------------------------------------------------
 
@@ -495,39 +384,3 @@ class _Inference:
             after = arrow.route.outcome
             words = f"`{declaration.name}` may have no output after `{after}`; exit `{name}` needs one"
         self.findings.add("WT0407", words, where, secondary=[(declared.span, "the exit is declared here")])
-
-
-SHELL_OUTPUT: Final = RecordShape(
-    (
-        FieldShape("exitCode", INT),
-        FieldShape("stdout", TEXT),
-        FieldShape("stderr", TEXT),
-        FieldShape("durationMs", IntShape(0, None)),
-    )
-)
-"""What a shell node gives when it declares nothing else."""
-
-
-def opened(shape: Shape) -> Shape:
-    """The shape with the upper ends of its ranges open, so that what counts upward stops growing."""
-    parts: list[Shape] = []
-    for member in members(shape):
-        match member:
-            case IntShape():
-                parts.append(IntShape(member.low if member.low == 0 or member.low == 1 else None, None))
-            case LiteralShape() if member.kind == "int":
-                parts.append(INT)
-            case NumberShape():
-                parts.append(NumberShape())
-            case DurationShape():
-                parts.append(DurationShape())
-            case TextShape():
-                parts.append(TextShape())
-            case ListShape():
-                parts.append(ListShape(opened(member.item)))
-            case RecordShape():
-                fields = tuple(FieldShape(f.name, opened(f.shape), f.optional) for f in member.fields)
-                parts.append(RecordShape(fields))
-            case _:
-                parts.append(member)
-    return join(parts)
