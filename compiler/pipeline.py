@@ -13,6 +13,8 @@ from windtunnel.compiler.modules import Modules, Parse, load
 from windtunnel.compiler.reader import Reader
 from windtunnel.compiler.resolver import Program, WorkflowId, resolve
 from windtunnel.compiler.routing import build
+from windtunnel.compiler.scenario import Scenario
+from windtunnel.compiler.scenariolowering import lower_scenarios
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.compiler.templating import infer_templates
 from windtunnel.compiler.types import Shape
@@ -74,6 +76,38 @@ def compile_workflow(reader: Reader, root: str, workflow: str | None = None) -> 
     if isinstance(lowered, Snapshot):
         return Compiled(checked, lowered, checked.diagnostics)
     return Compiled(checked, None, (*checked.diagnostics, *lowered))
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """The scenarios of a file, each with the snapshot of its workflow; none where the file has errors.
+
+    `diagnostics` are those of the check, and what lowering refuses.
+    """
+
+    checked: Checked
+    scenarios: tuple[tuple[Scenario, Snapshot], ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def compile_scenarios(reader: Reader, root: str) -> Staged:
+    """Check `root` and lower its scenarios with the workflows that they are for."""
+    checked = check(reader, root)
+    if not checked.ok:
+        return Staged(checked, (), checked.diagnostics)
+    program = checked.program
+    found: list[tuple[Scenario, Snapshot]] = []
+    snapshots: dict[WorkflowId, Snapshot | tuple[Diagnostic, ...]] = {}
+    for workflow, scenario in lower_scenarios(
+        program, checked.workflows, program.files[checked.modules.root]
+    ):
+        if workflow not in snapshots:
+            snapshots[workflow] = lower(program, workflow, checked)
+        snapshot = snapshots[workflow]
+        if isinstance(snapshot, Snapshot):
+            found.append((scenario, snapshot))
+    refused = [each for each in snapshots.values() if not isinstance(each, Snapshot)]
+    return Staged(checked, tuple(found), (*checked.diagnostics, *(d for each in refused for d in each)))
 
 
 def _wanted(checked: Checked, workflow: str | None) -> WorkflowId | Diagnostic:

@@ -21,9 +21,11 @@ world         everything wired together
 trace         a path written down with absolute names
 simulation    one path through the world
 search/       every schedule within bounds
+durable/      runs on a real store, and every crash point there
 worlds/       a small workflow for each seeded fault
 faults        bugs that real systems had, put back on purpose
 operations    simulate, explore, crashpoints, replay
+scenario/     one run as it is written, and what was expected of it
 report/       results in words
 commands/     the commands, one file each
 cli           the command line

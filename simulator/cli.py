@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "compile": Entry("compile", "Print the snapshot of a workflow as canonical JSON."),
     "graph": Entry("graph", "Draw a workflow."),
     "run": Entry("run", "Run a workflow once in the simulator and tell what happened."),
+    "test": Entry("test", "Run the scenarios of .flow files and tell those that fail."),
     "crashpoints": Entry("crashpoints", "Fire every point at which a process can die, one at a time."),
     "explore": Entry("explore", "Try every schedule with up to N faults, or show the shortest that breaks."),
     "replay": Entry("replay", "Tell again what a token stands for, event by event."),

@@ -382,6 +382,10 @@ class World(Tables):
         after = (*locals_, inbox, wire, provider, late, timer, log, store, budget, watch)
         return Option(after, violations, move, None, number)
 
+    def follow(self, state: State, move: Move) -> Option:
+        """Where a move leads, whatever the budget; it costs nothing here."""
+        return self._apply(state, move, self._call(move, state), state[BUDGET])
+
     def crash(self, state: State, option: Option, cut: Cut) -> Option:
         """What a crash leaves when it falls at `cut` of the option's outcome; it costs nothing here."""
         return self._crash(state, option.move, option.outcome, cut, state[BUDGET])

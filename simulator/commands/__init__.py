@@ -10,10 +10,13 @@ loading      files to snapshots, with what is wrong told on the way
 input        the input of a run
 refusing     what the simulator refuses, told as wrong usage
 telling      a run told as a story or as JSON
+selecting    which scenarios are meant
+staging      files to verdicts, on several cores
 check        find mistakes
 compile      snapshot to JSON
 graph        snapshot to picture
 run          one run, told as a story
+test         scenarios, run and told
 crashpoints  every crash point fired once
 explore      every schedule with up to N faults
 replay       a token told again

@@ -11,7 +11,15 @@ import click
 from windtunnel.simulator.commands.console import say, show, wants_colour
 from windtunnel.simulator.report.columns import plain
 from windtunnel.simulator.report.folding import folded
-from windtunnel.simulator.report.story import DEFAULT_WIDTH, SIGNS, Mood, TraceEvent, story, story_lines
+from windtunnel.simulator.report.story import (
+    DEFAULT_WIDTH,
+    SIGNS,
+    Mood,
+    StoryLine,
+    TraceEvent,
+    story,
+    story_lines,
+)
 from windtunnel.simulator.simulation import Run
 
 _COLOURS: Final = {Mood.GOOD: "green", Mood.BAD: "red", Mood.FAULT: "yellow"}
@@ -37,6 +45,12 @@ def tell(run: Run, *, as_json: bool, full: bool = True) -> None:
     show(f"\n{'✗' if run.violations else '✓'} {ended}\n")
 
 
+def paint(line: StoryLine, *, colour: bool) -> str:
+    """One line of a story with its sign."""
+    said = f"{SIGNS[line.mood]} {line.text}"
+    return click.style(said, fg=_COLOURS.get(line.mood)) if colour else said
+
+
 def tell_story(events: Sequence[TraceEvent]) -> None:
     """Print a story alone, in colour where a terminal shows it."""
     if not wants_colour():
@@ -44,4 +58,4 @@ def tell_story(events: Sequence[TraceEvent]) -> None:
         return
     width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
     for line in story_lines(events, width=width):
-        show(click.style(f"{SIGNS[line.mood]} {line.text}", fg=_COLOURS.get(line.mood)) + "\n")
+        show(paint(line, colour=True) + "\n")

@@ -7,4 +7,6 @@ findings      diagnostics as JSON
 story         a trace, one event a line
 folding       quiet visits made short
 summary       what an exploration proved or broke
+verdicts      what became of scenarios
+junit         the same for build servers
 """

@@ -1,0 +1,15 @@
+"""Scenarios: one run that goes as it is written, and what was expected of it.
+
+Reading order; each file imports only files above it:
+
+messages    acts of a script as messages of the model
+script      the provider of a scenario, and which turn comes next
+happenings  what an outcome holds, event by event, with its node and visit
+refusing    what a scenario asks for that is not simulated
+watching    the world as expectations see it
+verdict     what became of a scenario
+expecting   expectations, held against each moment of a run
+cues        when a line of a person or a fault is due
+directing   one run, as the scenario wants it
+running     a scenario and its snapshot to a verdict
+"""

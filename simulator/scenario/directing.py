@@ -1,0 +1,335 @@
+"""One run, as the scenario wants it: quiet all along, but for what its lines ask for, when they ask for it.
+
+Nothing takes time but what the clock waits for: each transition is one tick, and when nothing goes on by
+itself the clock moves to the next moment of a line, or to the timer if that comes first. A line that is due
+is acted out as soon as it can be. A crash falls exactly before or after the event that it names, or inside
+the write of its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from windtunnel.compiler.scenario import PersonLine, Scenario, Where
+from windtunnel.simulator.budget import budget
+from windtunnel.simulator.chat.loop import Begins, Ends, Grows, Item
+from windtunnel.simulator.events import Action, Ask, Heard, Say, Settled, Submitted
+from windtunnel.simulator.invariants import Violation, stuck
+from windtunnel.simulator.scenario.cues import Cue, FaultCue, PersonCue, moment_words, next_time
+from windtunnel.simulator.scenario.expecting import Expecting, starts_of
+from windtunnel.simulator.scenario.happenings import Happening, Place, append_before, happenings
+from windtunnel.simulator.scenario.happenings import fits as fits_event
+from windtunnel.simulator.scenario.script import Script, ScriptedMenus
+from windtunnel.simulator.scenario.verdict import Broken, Cause
+from windtunnel.simulator.scenario.watching import World as Watched
+from windtunnel.simulator.simulation import Teller
+from windtunnel.simulator.world import LOOP, PROVIDER, STORE, WATCH, Cut, Move, Option, State, World, until
+
+MAX_TRANSITIONS: Final = 20_000
+"""Transitions of one scenario; a run that takes more is broken off."""
+
+
+class Director:
+    """Follows one path through a world. `broken` is what went wrong on the way."""
+
+    def __init__(self, scenario: Scenario, world: World, menus: ScriptedMenus) -> None:
+        self.scenario = scenario
+        self.world = world
+        self.script = Script(menus)
+        self.menus = menus
+        self.teller = Teller(world, world.start(budget(0)))
+        self.expecting = Expecting(scenario.expects)
+        self.person = [PersonCue(line) for line in scenario.person]
+        self.faults = [FaultCue(line) for line in scenario.faults]
+        self.place = Place()
+        self.broken: list[Broken] = []
+
+    @property
+    def state(self) -> State:
+        """Where the world stands."""
+        return self.teller.state
+
+    def run(self) -> None:
+        """Go on until nothing happens any more, or something breaks."""
+        for _ in range(MAX_TRANSITIONS):
+            option = self._next()
+            if option is None:
+                if self.broken or not self._wait():
+                    break
+                continue
+            self._take(self._crashed(option))
+            if self.teller.violations or self.broken:
+                break
+        else:
+            said = f"the run takes more than {MAX_TRANSITIONS:,} transitions"
+            self.broken.append(self._broken(Cause.INVARIANT, said))
+        self._end()
+
+    def _cues(self) -> list[Cue]:
+        return [*self.person, *self.faults]
+
+    # --- what comes next ------------------------------------------------------------------------------------
+
+    def _next(self) -> Option | None:
+        """The next transition: what a person does, what arrives again, then what happens by itself."""
+        clock = self.teller.writer.clock
+        for cue in self._cues():
+            cue.time_is(clock.now_ms)
+        acted = self._acted()
+        if acted is not None:
+            return acted
+        options = [each for each in self.world.options(self.state) if not _is_release(each.move)]
+        overdue = clock.deadline_ms is not None and clock.now_ms >= clock.deadline_ms
+        fired = self._move("clock", "timeout") if overdue else None
+        if fired is not None:
+            return self.world.follow(self.state, fired)
+        late = next((each for each in options if each.move.source == "late"), None)
+        if late is not None:
+            return late
+        if not options:
+            return None
+        first = options[0]
+        if first.move.source == "provider":
+            return self._behaviour(options)
+        if first.move.source == "clock" and self._comes_before(clock.deadline_ms):
+            return None
+        return self._repeated(first)
+
+    def _comes_before(self, deadline_ms: int | None) -> bool:
+        """Whether some line is due before the timer."""
+        at = next_time(self._cues())
+        return at is not None and deadline_ms is not None and at < deadline_ms
+
+    def _wait(self) -> bool:
+        """Let the clock move on to the next moment of a line; False when there is none."""
+        at = next_time(self._cues())
+        clock = self.teller.writer.clock
+        if at is None:
+            return False
+        clock.now_ms = max(clock.now_ms, at)
+        return True
+
+    def _move(self, source: str, kind: str) -> Move | None:
+        """The move of that kind, if it can be made now."""
+        moves = self.world.moves(self.state)
+        return next((move for move in moves if (move.source, move.kind) == (source, kind)), None)
+
+    # --- people ---------------------------------------------------------------------------------------------
+
+    def _acted(self) -> Option | None:
+        """What a person does now: the first line that is due and possible."""
+        for cue in self.person:
+            if cue.due and not cue.done:
+                move = _VERBS[cue.line.verb](self, cue.line)
+                if move is not None:
+                    cue.done = True
+                    return self.world.follow(self.state, move)
+        return None
+
+    def _sends(self, line: PersonLine) -> Move | None:
+        move = self._move("person", "followup")
+        return None if move is None else move._replace(message=self.world.messages.id(Say(str(line.value))))
+
+    def _presses(self, line: PersonLine) -> Move | None:
+        return self._move("person", "escape")
+
+    def _cancels(self, line: PersonLine) -> Move | None:
+        return self._move("person", "cancel")
+
+    def _resumes(self, line: PersonLine) -> Move | None:
+        return self._move("person", "")
+
+    # --- the model ------------------------------------------------------------------------------------------
+
+    def _behaviour(self, options: list[Option]) -> Option | None:
+        """What the model does: the next message of the script, or the first behaviour that was made up."""
+        question = self.world.calls.values[self.state[PROVIDER]].question
+        if question is None or not self.menus.answers(question.node):
+            return options[0]
+        self.script.begin(question.node, self.place.visit(question.node))
+        wanted = self.script.wanted()
+        if wanted is None:
+            self.broken.append(self._unanswered(question.kind))
+            return None
+        self.script.sent()
+        return next(each for each in options if each.move.label == f"the model: {wanted}")
+
+    def _unanswered(self, kind: str) -> Broken:
+        asked = {"reminder": "as a reminder", "resume": "to go on after an interruption"}.get(kind, "")
+        why = f"{self.script.missing()}{f', {asked}' if asked else ''}"
+        return self._broken(Cause.SCRIPT, why, self.script.where(self.scenario.where))
+
+    def _asked_again(self, actions: tuple[Action, ...]) -> None:
+        """The model goes on after a tool result or an error: another message of the script is used."""
+        for action in actions:
+            if not isinstance(action, Ask) or not action.again:
+                continue
+            call = self.world.calls.values[self.state[PROVIDER]]
+            if call.question is None or not self.menus.answers(call.question.node):
+                continue
+            # What follows an accepted submission is neither shown nor kept, so nobody need write it down.
+            if not self.script.sent() and not self.world.loops.values[self.state[LOOP]].muted:
+                self.broken.append(self._unanswered(""))
+
+    # --- faults ---------------------------------------------------------------------------------------------
+
+    def _crashed(self, option: Option) -> Option:
+        """The option, or what is left of it when a crash falls into it."""
+        if option.cut is not None:
+            return option
+        actions = self.world.outcomes[option.outcome].actions
+        for cue in self.faults:
+            if cue.done or cue.line.process is None:
+                continue
+            cut = self._cut(cue, actions)
+            if cut is not None:
+                cue.done = True
+                return self.world.crash(self.state, option, cut)
+        return option
+
+    def _cut(self, cue: FaultCue, actions: tuple[Action, ...]) -> Cut | None:
+        """Where a crash falls into what happens now."""
+        moment = cue.line.moment
+        if moment is None or moment.event is None:
+            return Cut(0) if cue.due else None
+        for happening in happenings(actions, self.place):
+            if fits_event(happening, moment.event):
+                return self._cut_at(cue, happening, actions)
+        return None
+
+    def _cut_at(self, cue: FaultCue, happening: Happening, actions: tuple[Action, ...]) -> Cut | None:
+        moment = cue.line.moment
+        assert moment is not None, "a crash at an event has a moment"
+        if moment.relation == "before":
+            return Cut(happening.at)
+        if moment.relation == "after":
+            return Cut(happening.at + 1)
+        at = append_before(actions, happening.at)
+        if at is None:
+            why = f"{happening.event} is written in one piece, so nothing can die inside it"
+            self.broken.append(self._broken(Cause.FAULT, why, cue.line.where))
+            return None
+        return Cut(at, 0, True)
+
+    def _repeated(self, option: Option) -> Option:
+        """The option, or the same with a message that comes twice."""
+        for cue in self.faults:
+            line = cue.line
+            if cue.done or line.event is None or line.process is not None:
+                continue
+            move = option.move
+            message = self.world.messages.values[move.message]
+            node, visit = self.place.node, self.place.visit(self.place.node)
+            name = _event_of(message)
+            if name is None or not fits_event(Happening(name, node, visit, 0, self.place), line.event):
+                continue
+            twice = self._move(move.source, "duplicate")
+            if twice is not None:
+                cue.done = True
+                return self.world.follow(self.state, twice)
+        return option
+
+    # --- one step -------------------------------------------------------------------------------------------
+
+    def _take(self, option: Option) -> None:
+        self.teller.take(option)
+        actions = self.world.outcomes[option.outcome].actions
+        if option.cut is not None:
+            actions = until(actions, option.cut)
+            self._stay_down()
+        for happening in happenings(actions, self.place):
+            self.place = happening.place
+            for cue in self._cues():
+                cue.happened(happening)
+        self._asked_again(actions)
+        self.expecting.moment(self.watched())
+
+    def _stay_down(self) -> None:
+        """After a crash the host stays down as long as the line of the crash says."""
+        last = [cue for cue in self.faults if cue.done and cue.line.process is not None][-1]
+        self.teller.writer.clock.now_ms += last.line.for_ms or 0
+
+    def watched(self) -> Watched:
+        """The world as expectations see it now."""
+        position = self.world.stores.values[self.state[STORE]].position
+        return Watched(self.teller.writer, position.status, position.paused, self.place)
+
+    # --- the end --------------------------------------------------------------------------------------------
+
+    def _end(self) -> None:
+        """Everything that was not as it should be, the first cause first."""
+        found = [self._violated(violation) for violation in self.teller.violations]
+        if not found and not self.broken:
+            found += self._stuck()
+        # Where the run broke off, what it did not come to says nothing.
+        whole = not found and not self.broken
+        found += self.broken
+        events = self.teller.writer.events
+        expected = self.expecting.end(self.watched(), starts_of(events))
+        found += expected if whole else [each for each in expected if each.seq and each.seq < len(events)]
+        if whole:
+            found += self._unused()
+        self.broken = found
+
+    def _stuck(self) -> Iterator[Broken]:
+        """A run that neither ended nor waits for a person."""
+        end = stuck(self.world.watches.values[self.state[WATCH]])
+        if end is not None and not self.world.options(self.state):
+            yield self._violated(end)
+
+    def _violated(self, violation: Violation) -> Broken:
+        return self._broken(Cause.INVARIANT, f"{violation.invariant}: {violation.message}")
+
+    def _unused(self) -> Iterator[Broken]:
+        """Lines that nothing came of."""
+        for line, used, whole in self.script.unused():
+            said = "is never used" if not used else f"has {whole} messages, of which only {used} are used"
+            yield Broken(Cause.SCRIPT, "", f"this line of {line.node} {said}", line.where)
+        over = " before the run was over" if self.world.over(self.state) else ""
+        for person in self.person:
+            if not person.done:
+                said = f"“{person.line.verb}{moment_words(person.line.moment)}” was never possible{over}"
+                yield Broken(Cause.PERSON, "", said, person.line.where)
+        for fault in self.faults:
+            if not fault.done:
+                what = fault.line.process or (str(fault.line.event) if fault.line.event else "")
+                said = f"“{fault.line.kind} {what}{moment_words(fault.line.moment)}” never came about"
+                yield Broken(Cause.FAULT, "", said, fault.line.where)
+
+    def _broken(self, cause: Cause, message: str, where: Where | None = None) -> Broken:
+        seq = len(self.teller.writer.events)
+        return Broken(cause, "", message, self.scenario.where if where is None else where, seq)
+
+
+def _is_release(move: Move) -> bool:
+    """A paused run goes on when the scenario says so, not by itself."""
+    return move.source == "person" and not move.kind
+
+
+def _event_of(message: object) -> str | None:
+    """The name under which a message on its way is repeated."""
+    match message:
+        case Heard(point=point):
+            return point
+        case Settled():
+            return "agent_settled"
+        case Submitted():
+            return "submission"
+        case Item(piece=Begins()):
+            return "message_start"
+        case Item(piece=Grows()):
+            return "message_update"
+        case Item(piece=Ends()):
+            return "message_end"
+        case _:
+            return None
+
+
+_VERBS: Final[dict[str, Callable[[Director, PersonLine], Move | None]]] = {
+    "sends": Director._sends,
+    "presses": Director._presses,
+    "cancels": Director._cancels,
+    "resumes": Director._resumes,
+}
+"""What a person can do here, verb by verb; `refusing` turns every other verb away."""

@@ -1,0 +1,69 @@
+"""A scenario and the snapshot of its workflow, to a verdict."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from windtunnel.compiler.scenario import Scenario
+from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.simulator.providers.behaviour import Provider
+from windtunnel.simulator.providers.generated import GeneratedProvider, run_inputs
+from windtunnel.simulator.run.program import NotSimulated, Program
+from windtunnel.simulator.scenario.directing import Director
+from windtunnel.simulator.scenario.refusing import refusals
+from windtunnel.simulator.scenario.script import ScriptedMenus
+from windtunnel.simulator.scenario.verdict import Broken, Cause, Status, Verdict
+from windtunnel.simulator.world import InputRefused, World
+
+VISITS = 1_000_000
+"""Where the counts of visits saturate: a scenario counts them all."""
+
+
+def run_scenario(scenario: Scenario, snapshot: Snapshot, provider: Provider | None = None) -> Verdict:
+    """Run a scenario once; the same scenario and snapshot give the same verdict, always.
+
+    `provider` stands in for nodes that the scenario has no line for; without it their behaviour is made up.
+    """
+    refused = list(refusals(scenario))
+    try:
+        program = Program(snapshot, visit_cap=VISITS)
+    except NotSimulated as problem:
+        refused.append(Broken(Cause.NOT_SIMULATED, "", str(problem), scenario.where))
+    if refused:
+        return Verdict(scenario, Status.REFUSED, tuple(refused))
+    menus = ScriptedMenus(scenario.provider, provider or GeneratedProvider(snapshot))
+    try:
+        world = World(program, menus, _input(scenario, snapshot))
+    except InputRefused as problem:
+        broken = Broken(Cause.INPUT, "", f"the input does not fit: {problem}", scenario.where)
+        return Verdict(scenario, Status.FAILED, (broken,))
+    director = Director(scenario, world, menus)
+    director.run()
+    return _verdict(director)
+
+
+def _input(scenario: Scenario, snapshot: Snapshot) -> JsonValue:
+    """The input that is written down, or one that was made up."""
+    if scenario.input is not None:
+        return scenario.input
+    made = run_inputs(snapshot)
+    if not made:
+        raise InputRefused("none could be made up; write one down")
+    return made[0]
+
+
+def _verdict(director: Director) -> Verdict:
+    run = director.watched().run()
+    assert isinstance(run, dict), "a run reads as a record"
+    writer = director.teller.writer
+    return Verdict(
+        director.scenario,
+        Status.FAILED if director.broken else Status.PASSED,
+        tuple(director.broken),
+        str(run["status"]),
+        run["exit"] if isinstance(run["exit"], str) else None,
+        run["output"],
+        writer.lines,
+        tuple(writer.events),
+        tuple(writer.entries),
+    )
