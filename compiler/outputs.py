@@ -38,8 +38,14 @@ from windtunnel.dsl.syntax import (
     Compute,
     Expr,
     Let,
+    ListType,
+    LiteralType,
+    MapType,
+    NamedType,
     Node,
+    RecordType,
     Ref,
+    UnionType,
     walk,
 )
 
