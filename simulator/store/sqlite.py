@@ -401,4 +401,8 @@ _RUN: Final = (
 
 
 def _run(row: Any) -> RunRecord:
-    return RunRecord(*row[:9], bool(row[9]), bool(row[10]), row[11])
+    run, workflow, revision, digest, snapshot, given, reference, created, status, paused, parked, last = row
+    flags = bool(paused), bool(parked)
+    return RunRecord(
+        run, workflow, revision, digest, snapshot, given, reference, created, status, *flags, last
+    )

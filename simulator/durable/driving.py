@@ -1,0 +1,132 @@
+"""Runs begun, taken up and cancelled, on a store in a file: what the commands do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from windtunnel.compiler.acceptance import Refused
+from windtunnel.compiler.canonical import canonical
+from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.compiler.snapshotfile import SnapshotRefused, read_snapshot, write_snapshot
+from windtunnel.simulator.durable import wall
+from windtunnel.simulator.durable.host import LEASE_MS, Host
+from windtunnel.simulator.durable.sessionfile import SessionFile, session_path
+from windtunnel.simulator.events import Cancel, Release
+from windtunnel.simulator.providers.generated import GeneratedProvider
+from windtunnel.simulator.run.program import Program
+from windtunnel.simulator.store.interface import RunIsOver, Store, StoreRefused
+from windtunnel.simulator.store.records import OVER, Claim, Held, NewRun, RunRecord
+from windtunnel.simulator.world import InputRefused
+
+VISITS = 1_000_000
+"""Where the counts of visits saturate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A store and where its file lies, so that session logs lie beside it."""
+
+    store: Store
+    path: Path
+
+
+def begin(place: Place, snapshot: Snapshot, input: JsonValue, reference: str) -> RunRecord:
+    """Put a run into the store, queued. Raises InputRefused and NotSimulated before anything is written."""
+    program = Program(snapshot, visit_cap=VISITS)
+    verdict = program.accepts.accept(input)
+    if isinstance(verdict, Refused):
+        raise InputRefused(str(verdict))
+    return place.store.create(
+        NewRun(
+            snapshot.workflow,
+            snapshot.revision,
+            snapshot.digest,
+            write_snapshot(snapshot),
+            canonical(verdict.value),
+            reference,
+            wall.now_ms(),
+        )
+    )
+
+
+def snapshot_of(store: Store, record: RunRecord) -> Snapshot:
+    """The snapshot that a run was begun with. Raises StoreRefused when it cannot be read any more."""
+    found = read_snapshot(store.content(record.snapshot))
+    if isinstance(found, SnapshotRefused):
+        raise StoreRefused(f"the snapshot of {record.run} cannot be used: {found}")
+    return found
+
+
+def claim(place: Place, run: str, waits: Callable[[Held], None] | None = None) -> Claim | Held:
+    """Claim a run; where somebody holds it whose lease may run out, wait for that once.
+
+    `waits` is told whom it is waited for. Raises NoSuchRun and RunIsOver.
+    """
+    owner, store = wall.owner(), place.store
+    found = store.claim(run, owner, wall.now_ms(), LEASE_MS, wall.is_dead)
+    if not isinstance(found, Held) or waits is None:
+        return found
+    waits(found)
+    until = found.expires_ms
+    while isinstance(found, Held) and found.expires_ms <= until:
+        wall.nap()
+        found = store.claim(run, owner, wall.now_ms(), LEASE_MS, wall.is_dead)
+    return found
+
+
+def work(place: Place, claimed: Claim, *, releases: bool = False) -> RunRecord:
+    """Go on with a run until nothing happens by itself, then give the claim back.
+
+    `releases` lets a paused run go on. Raises ClaimLost, Stuck and StoreRefused.
+    """
+    host = _host(place, claimed)
+    if releases and host.run.position.paused:
+        while host.engine.phase != "held" and host.advance():
+            pass
+        host.receive(Release())
+    record = host.work()
+    place.store.release(host.claim)
+    return record
+
+
+def _host(place: Place, claimed: Claim) -> Host:
+    record = place.store.run(claimed.run)
+    snapshot = snapshot_of(place.store, record)
+    lines = place.store.trace(claimed.run)
+    last = lines[-1].at if lines else 0
+    return Host(
+        Program(snapshot, visit_cap=VISITS),
+        GeneratedProvider(snapshot),
+        place.store,
+        SessionFile(session_path(place.path, claimed.run)),
+        claimed,
+        clock=wall.WallClock(record.created_ms, last),
+        timely=True,
+        wall=wall.now_ms,
+    )
+
+
+def cancel(place: Place, run: str) -> RunRecord:
+    """End a run: at once where nobody holds it, else through whoever does, or in their stead once they are
+    gone. Raises NoSuchRun, RunIsOver and StoreRefused.
+    """
+    claimed = claim(place, run)
+    if isinstance(claimed, Held):
+        place.store.ask(run, "cancel", wall.now_ms())
+    while isinstance(claimed, Held):
+        wall.nap()
+        record = place.store.run(run)
+        if record.status in OVER:
+            return record
+        try:
+            claimed = claim(place, run)
+        except RunIsOver:
+            return place.store.run(run)
+    host = _host(place, claimed)
+    host.receive(Cancel())
+    place.store.release(host.claim)
+    return host.record

@@ -1,0 +1,102 @@
+"""What a simulated crash ends in, in the terms of a store: the lines, the state, the session log.
+
+A trace holds more than a store keeps: what the conversation did, what the world did. Its durable lines,
+numbered anew, with causes traced back to the durable line that they come from, are what a store must hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from windtunnel.simulator.budget import budget
+from windtunnel.simulator.chat.log import Log
+from windtunnel.simulator.run.state import Run
+from windtunnel.simulator.search.crashpoints import MAX_STEPS, Point, crash_free_paths, points
+from windtunnel.simulator.search.exploration import Setup
+from windtunnel.simulator.simulation import Teller
+from windtunnel.simulator.world import LOG, STORE, Cut, Option, World
+
+VOLATILE: Final = frozenset({"agent", "session", "chat", "world"})
+"""Scopes of events that no store keeps."""
+
+
+class Ending(NamedTuple):
+    """How a run ends: its lines as JSON objects, its state, what its session log holds and how it reads."""
+
+    lines: tuple[Mapping[str, Any], ...]
+    run: Run
+    entries: tuple[Mapping[str, Any], ...]
+    log: Log
+
+
+class Crash(NamedTuple):
+    """One crash to make for real: at `cut` of transition `number` of the run that `choices` make.
+
+    `at_ms` is the time of the crash, from which the second process goes on; `ending` is how it must end.
+    """
+
+    node: str
+    place: str
+    choices: tuple[int, ...]
+    number: int
+    cut: Cut
+    at_ms: int
+    ending: Ending
+
+
+def crashes(setup: Setup) -> list[Crash]:
+    """Every crash point of the crash-free paths, with what its simulation ends in."""
+    world = setup.world
+    start = world.start(budget(0, {}))
+    paths = crash_free_paths(world, start)
+    return [_crash(world, point) for path in paths for point in points(world, path)]
+
+
+def _crash(world: World, point: Point) -> Crash:
+    teller = Teller(world, world.start(budget(0, {})))
+    for choice in point.choices:
+        teller.take(world.options(teller.state)[choice])
+    teller.take(world.crash(teller.state, point.atom.option, point.cut))
+    at_ms = teller.writer.clock.now_ms
+    choices = (*point.choices, _chosen(world, point))
+    ending = to_the_end(teller)
+    return Crash(point.node, point.place, choices, len(point.choices), point.cut, at_ms, ending)
+
+
+def _chosen(world: World, point: Point) -> int:
+    """The choice of the transition in which the crash falls."""
+    options = world.options(point.atom.state)
+    return next(at for at, option in enumerate(options) if option == point.atom.option)
+
+
+def to_the_end(teller: Teller) -> Ending:
+    """Go on quietly, and say how it ended."""
+    world = teller.world
+    for _ in range(MAX_STEPS):
+        option = _quiet(world.options(teller.state))
+        if option is None:
+            break
+        teller.take(option)
+    run = world.stores.values[teller.state[STORE]]
+    log = world.logs.values[teller.state[LOG]]
+    return Ending(tuple(durable(teller.writer.events)), run, tuple(teller.writer.entries), log)
+
+
+def _quiet(options: list[Option]) -> Option | None:
+    first = options[0] if options else None
+    return None if first is None or first.move.kind or first.cut is not None else first
+
+
+def durable(events: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+    """The lines of a trace that a store keeps, as it keeps them."""
+    found: list[dict[str, Any]] = []
+    origin: dict[int, int] = {0: 0}
+    for event in events:
+        before = [origin[cause] for cause in event["causes"] if origin[cause]]
+        if event["scope"] in VOLATILE:
+            origin[event["seq"]] = before[0] if before else 0
+            continue
+        found.append({**event, "seq": len(found) + 1, "causes": before})
+        origin[event["seq"]] = len(found)
+    return found

@@ -1,0 +1,141 @@
+"""The session log of one run: entries with absolute ids, and what handlers can see of them.
+
+The fold that exploration keeps forgets as it goes; here it is made again from the entries, so that recovery
+sees on a real file what it sees in the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from windtunnel.compiler.canonical import CanonicalError, canonical, parse_json
+from windtunnel.simulator.chat import log as logs
+from windtunnel.simulator.chat.log import Log
+from windtunnel.simulator.events import CURRENT, Row
+from windtunnel.simulator.store.interface import StoreRefused
+from windtunnel.simulator.store.values import ROOM
+
+KINDS: Final = frozenset({"session", "step", "user", "queued", "assistant", "tool"})
+
+
+class Session(Protocol):
+    """A session log: what stands in it, whether its end is torn, and the two ways to change it."""
+
+    @property
+    def entries(self) -> tuple[dict[str, Any], ...]:
+        """What was in it when it was opened; raises StoreRefused for a damaged log."""
+        ...
+
+    @property
+    def torn(self) -> bool:
+        """Whether its last line was not finished when it was opened."""
+        ...
+
+    def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Entries, handed over in one write and synced."""
+        ...
+
+    def repair(self) -> None:
+        """Cut a torn last line off."""
+        ...
+
+
+class MemorySession:
+    """A session log that lives as long as its process."""
+
+    def __init__(self, entries: Iterable[dict[str, Any]] = (), torn: bool = False) -> None:
+        self.entries = tuple(entries)
+        self.torn = torn
+
+    def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Entries behind the others."""
+        assert not self.torn, "an entry behind a torn line would be glued to it"
+        self.entries = (*self.entries, *map(dict, entries))
+
+    def repair(self) -> None:
+        """Cut a torn last line off."""
+        self.torn = False
+
+
+def text_of(entry: Mapping[str, Any]) -> str:
+    """An entry as its line, newline and all."""
+    return canonical(dict(entry), ROOM) + "\n"
+
+
+def read(data: bytes, name: str) -> tuple[tuple[dict[str, Any], ...], int]:
+    """The entries in the bytes of a log, and where its last finished line ends.
+
+    What stands behind the last newline was never acknowledged, so it counts as torn even where it could be
+    read. Raises StoreRefused for a line in between that is no entry, or out of its place.
+    """
+    end = data.rfind(b"\n") + 1
+    entries: list[dict[str, Any]] = []
+    for number, line in enumerate(data[:end].split(b"\n")[:-1], start=1):
+        entry = _entry(line)
+        if entry is None or not _follows(entry, entries):
+            raise StoreRefused(f"{name} is damaged: line {number} is not the entry that belongs there")
+        entries.append(entry)
+    return tuple(entries), end
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = parse_json(line, ROOM)
+    except CanonicalError:
+        return None
+    known = isinstance(value, dict) and value.get("kind") in KINDS and isinstance(value.get("id"), str)
+    return value if known and isinstance(value, dict) else None
+
+
+def _follows(entry: dict[str, Any], before: list[dict[str, Any]]) -> bool:
+    """Whether an entry continues the log: it names the one before it as its parent."""
+    parent = before[-1]["id"] if before else None
+    return bool(entry.get("parentId") == parent and entry["id"] == f"entry-{len(before) + 1}")
+
+
+def belongs(entries: Iterable[Mapping[str, Any]], run: str, attempts: Sequence[str]) -> bool:
+    """Whether every prompt in the log is of this run, of attempts that were started, in their order."""
+    named: list[str] = []
+    for entry in entries:
+        if entry["kind"] == "step":
+            if entry.get("runId") != run or entry.get("attemptId") not in attempts:
+                return False
+            named.append(entry["attemptId"])
+    places = [attempts.index(attempt) for attempt in named]
+    return places == sorted(places)
+
+
+def fold(
+    entries: Iterable[Mapping[str, Any]], attempts: Sequence[str], revisited: frozenset[str], *, torn: bool
+) -> Log:
+    """What handlers can see of a log: the fold of its entries, with each attempt begun in its place."""
+    groups: dict[str | None, list[Row]] = {}
+    attempt: str | None = None
+    for entry in entries:
+        if entry["kind"] == "step":
+            attempt = entry["attemptId"]
+        groups.setdefault(attempt, []).append(row_of(entry))
+    log = logs.NEW
+    for begun in (None, *attempts):
+        if begun is not None:
+            log = logs.age(log, revisited)
+        for row in groups.get(begun, ()):
+            log = logs.append(log, row)
+    return logs.tear(log) if torn else log
+
+
+def row_of(entry: Mapping[str, Any]) -> Row:
+    """An entry as handlers know it."""
+    return Row(
+        entry["kind"],
+        entry.get("text", ""),
+        node=entry.get("nodeId"),
+        attempt=CURRENT if entry["kind"] == "step" else None,
+        completion=entry.get("completion"),
+        prompt=entry.get("prompt"),
+        max_chars=entry.get("maxOutputChars"),
+        stop=entry.get("stop"),
+        calls=tuple(entry.get("calls", ())),
+        consumes=entry.get("consumes", False),
+    )

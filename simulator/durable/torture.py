@@ -1,0 +1,160 @@
+"""Every crash point on a real store: a child runs, kills itself there, is started again, and must end as the
+simulation of that crash ends.
+
+Children are forked from one parent that has everything ready, so that a life costs what its writes cost. The
+parent never opens a store while a child may be born.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from windtunnel.compiler.canonical import canonical
+from windtunnel.compiler.snapshotfile import write_snapshot
+from windtunnel.simulator.durable import killing
+from windtunnel.simulator.durable.expected import Crash, crashes
+from windtunnel.simulator.durable.killing import EQUAL, HELD, Life, first_life, second_life
+from windtunnel.simulator.search.exploration import Setup
+from windtunnel.simulator.store.records import NewRun
+from windtunnel.simulator.store.sqlite import open_store
+
+AT_ONCE: Final = 8
+"""The most children at a time; more would only wait for the disk."""
+
+Progress = Callable[[int, int], None]
+"""Called with how many points are done, of how many."""
+
+
+class Survived(NamedTuple):
+    """What became of one point; `difference` is None when it ended as its simulation does."""
+
+    node: str
+    place: str
+    difference: str | None
+
+
+def torture(
+    setup: Setup,
+    *,
+    only: Callable[[Crash], bool] | None = None,
+    race: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> list[Survived]:
+    """Fire every point for real, or those that `only` picks; with `race` two processes start after each crash
+    and one of them wins the claim.
+    """
+    wanted = [crash for crash in crashes(setup) if only is None or only(crash)]
+    folder = Path(tempfile.mkdtemp(prefix="windtunnel-torture-"))
+    try:
+        blank = folder / "blank.db"
+        _begin(setup, blank)
+        jobs = [_Job(setup, crash, folder / str(at), blank, race) for at, crash in enumerate(wanted)]
+        _work(jobs, max(1, min(AT_ONCE, workers or os.cpu_count() or 1)), progress)
+        return [Survived(job.crash.node, job.crash.place, job.said) for job in jobs]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _begin(setup: Setup, path: Path) -> None:
+    """A store with one queued run, copied for each point."""
+    snapshot = setup.snapshot
+    with open_store(path, create=True) as store:
+        store.create(
+            NewRun(
+                snapshot.workflow,
+                snapshot.revision,
+                snapshot.digest,
+                write_snapshot(snapshot),
+                canonical(setup.world.input),
+                setup.reference,
+                0,
+            )
+        )
+
+
+class _Job:
+    """One point: first a child that dies, then one that goes on, or two that race."""
+
+    def __init__(self, setup: Setup, crash: Crash, folder: Path, blank: Path, race: bool) -> None:
+        self.crash, self.folder, self.blank, self.race = crash, folder, blank, race
+        world = setup.world
+        self.life = Life(folder / "run.db", world.program, world.provider)
+        self.said: str | None = None
+        self._running: dict[int, int] = {}
+        self._verdicts: list[int] = []
+
+    @property
+    def is_running(self) -> bool:
+        """Whether any of its children lives."""
+        return bool(self._running)
+
+    def begin(self) -> list[int]:
+        """Start the first life; the process ids to wait for."""
+        self.folder.mkdir()
+        shutil.copy(self.blank, self.life.store)
+        crash = self.crash
+        return [self._born(0, lambda: first_life(self.life, crash.choices, crash.number, crash.cut))]
+
+    def ended(self, pid: int, status: int) -> list[int]:
+        """One child is gone; those that come after it."""
+        which = self._running.pop(pid)
+        if which == 0:
+            if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL):
+                self.said = (
+                    f"the process did not die there (it left with {os.waitstatus_to_exitcode(status)})"
+                )
+                return []
+            return [self._second(which) for which in range(1, 3 if self.race else 2)]
+        self._verdicts.append(os.waitstatus_to_exitcode(status))
+        if not self._running:
+            self._judge()
+        return []
+
+    def _second(self, which: int) -> int:
+        crash, report = self.crash, self.folder / f"said-{which}"
+        return self._born(which, lambda: second_life(self.life, crash.at_ms, crash.ending, report))
+
+    def _born(self, which: int, live: Callable[[], None]) -> int:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                live()
+            finally:
+                os._exit(killing.REFUSED)
+        self._running[pid] = which
+        return pid
+
+    def _judge(self) -> None:
+        """One process must have gone on to the right end; another may have found the run taken or over."""
+        said = [path.read_text(encoding="utf-8") for path in sorted(self.folder.glob("said-*"))]
+        if EQUAL not in self._verdicts or not set(self._verdicts) <= {EQUAL, HELD}:
+            self.said = "; ".join(said) or f"the second life left with {self._verdicts}"
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _work(jobs: Sequence[_Job], workers: int, progress: Progress | None) -> None:
+    """Keep so many jobs going until all are done; no other child of this process is waited for."""
+    waiting = list(reversed(jobs))
+    owners: dict[int, _Job] = {}
+    done = 0
+    while waiting or owners:
+        while waiting and len(owners) < workers:
+            job = waiting.pop()
+            owners |= dict.fromkeys(job.begin(), job)
+        pid, status = os.waitpid(-1, 0)
+        if pid not in owners:
+            continue
+        job = owners.pop(pid)
+        following = job.ended(pid, status)
+        owners |= dict.fromkeys(following, job)
+        if not following and not job.is_running:
+            done += 1
+            if progress is not None:
+                progress(done, len(jobs))
