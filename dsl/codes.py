@@ -125,6 +125,7 @@ CODES: Final[dict[str, tuple[str, Severity]]] = {
     "WT0502": ("repeated clause", _ERROR),
     "WT0503": ("unknown clause", _ERROR),
     "WT0504": ("clause value does not fit", _ERROR),
+    "WT0505": ("braces without a dollar", _WARNING),
     "WT0506": ("empty prompt", _ERROR),
     "WT0507": ("prompt without any input", _HINT),
     "WT0508": ("example does not fit", _ERROR),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from windtunnel.compiler.clauses import CLAUSES, clause
@@ -36,6 +37,9 @@ WORDS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("shell", "allowNonZeroExit"): ("",),
 }
 """Bare words that a clause may hold."""
+
+BRACES: Final = re.compile(r"(?<!\$)\{([A-Za-z_]\w*)(?:\??\.[A-Za-z_][\w-]*)+\}")
+"""What looks like an insertion whose dollar was forgotten."""
 
 TYPES: Final = (NamedType, LiteralType, ListType, MapType, RecordType, UnionType)
 HOLDERS: Final[dict[str, tuple[type, ...]]] = {
@@ -142,6 +146,7 @@ def _check_prompt(typed: Typed, node: Node) -> None:
     if prompt is None or not isinstance(prompt.value, Text):
         return
     findings = typed.scope.file.findings
+    _check_braces(typed, prompt, prompt.value)
     text = prompt.value.constant
     if text is None:
         return
@@ -154,6 +159,21 @@ def _check_prompt(typed: Typed, node: Node) -> None:
             prompt.keyword.span,
             help="insert what it is about with `${…}`",
         )
+
+
+def _check_braces(typed: Typed, prompt: Clause, text: Text) -> None:
+    """Report `{input.topic}` in a prompt: what looks like an insertion of something that can be read."""
+    for part in text.parts:
+        for found in BRACES.finditer(part) if isinstance(part, str) else ():
+            root = found[1]
+            if root == "input" or typed.scope.lookup(root) is not None:
+                typed.scope.file.findings.add(
+                    "WT0505",
+                    f"the prompt holds `{found[0]}` as it stands; nothing is inserted",
+                    prompt.keyword.span,
+                    help=f"write `${found[0]}` to insert the value",
+                )
+                return
 
 
 def _check_durations(typed: Typed, node: Node) -> None:
