@@ -136,8 +136,8 @@ class Recovery:
     def note(self, repair: Repair, tokens: list[Token], stuck: int) -> None:
         """Report a repair, unless it follows from what was reported already; remember what it skips."""
         finding = repair.finding()
-        hole = repair.new == () or repair.new[0].kind == HOLE
-        if hole and repair.last - repair.first > 1:
+        given_up = repair.last - repair.first > 1 if repair.new == () else repair.new[0].kind == HOLE
+        if given_up and repair.last > repair.first:
             end = next(each.end for each in reversed(tokens[: repair.last]) if each.kind != END)
             self.holes.append(Span(tokens[repair.first].start, end))
         if tokens[stuck].kind == END:

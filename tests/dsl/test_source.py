@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from windtunnel.dsl import Diagnostic, Source, parse, read_source
 
-FLOW = 'language 1\n\nworkflow a {\n  title "é漢 ${input.x}"\n\tcompute x = """\n    one\n  """\n}\n'
+FLOW = 'language 1\n\nworkflow a {\n  title "é漢 ${input.x}"\n\tcompute x = """\n    one\n    two\n  """\n}\n'
 
 
 def test_newlines_and_mark_do_not_matter() -> None:
-    """S01, B14, B15: CRLF, CR, mixed, a BOM, no last newline: the same text, so the same tree and positions."""
+    """S01, B14, B15: CRLF, CR, mixed, a BOM, no last newline: the same text, tree and positions."""
     plain = read_source("x.flow", FLOW.encode())
     assert isinstance(plain, Source)
     for other in (
