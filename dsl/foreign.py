@@ -17,7 +17,7 @@ NAME_RULE: Final = "a name is letters A to Z, digits and `_`, and begins with a 
 # In the order in which they are tried; each is tried before the signs of the language.
 PATTERN: Final = "|".join(
     [
-        r"=>|-{1,5}->|[→⇒⟶]|&&|\|\||===?(?==)=?|!==|<>|[≠≤≥]",
+        r"=>|-{1,5}->|[→⇒⟶]|&&|\|\||={3,}|!={2,}|<>|[≠≤≥]",
         r"//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?",
         r"'(?:[^'\\\n]|\\[^\n])*'|[“”„][^“”\n]*[“”]",
         r"!(?!=)",
@@ -28,8 +28,6 @@ _SIGNS: Final = {
     "⇒": "->",
     "⟶": "->",
     "&&": "and",
-    "===": "==",
-    "!==": "!=",
     "<>": "!=",
     "≠": "!=",
     "≤": "<=",
@@ -84,7 +82,8 @@ def read_foreign(file: str, text: str, start: int, in_lines: bool, keywords: dic
     elif text == "=>":
         meant = "->" if in_lines else ">="
     else:
-        meant = "->" if text.endswith("->") else _SIGNS[text]
+        arrow, equal = text.endswith("->"), text.endswith("==")
+        meant = "->" if arrow else text[0] + "=" if equal else _SIGNS[text]
     kind = keywords[meant]
     return Odd(
         (Token(kind, meant, start, end),),

@@ -106,6 +106,7 @@ def block_text(expr: st.SearchStrategy[Any]) -> st.SearchStrategy[s.Text]:
 
     def made(parts: list[Any]) -> s.Text:
         whole = joined(["\n", *parts, "\n"])
+        whole = [part.replace('"""', "'") if isinstance(part, str) else part for part in whole]
         values = dedent([part if isinstance(part, str) else None for part in whole])
         meant = [value if isinstance(part, str) else part for part, value in zip(whole, values, strict=True)]
         return s.Text(tuple(joined(meant)), True, NOWHERE)
