@@ -25,9 +25,19 @@ from windtunnel.simulator.chat.server import (
 
 
 def base_moves(world: World) -> Iterator[Move]:
-    """What happens anyway, the quiet way first: oldest first, the disk before the links, the person at the
-    end.
+    """What happens anyway, the quiet way first. An act whose moment never comes is done when nothing else
+    is left.
     """
+    waiting = True
+    for move in timely_moves(world):
+        waiting = False
+        yield move
+    if waiting and world.act < len(world.setting.acts):
+        yield Move("act")
+
+
+def timely_moves(world: World) -> Iterator[Move]:
+    """Oldest first, the disk before the links, the person before the model, what was delayed at the end."""
     for place, disk in enumerate(world.disks):
         if disk.writing is not None:
             yield Move("append done", place)
@@ -121,7 +131,7 @@ def act_is_due(world: World) -> bool:
 def is_quiet(world: World) -> bool:
     """Whether nothing happens but by the person, or much later."""
     waiting = replace(world, act=len(world.setting.acts), late=())
-    return next(base_moves(waiting), None) is None
+    return next(timely_moves(waiting), None) is None
 
 
 def fault_moves(world: World) -> Iterator[Move]:
