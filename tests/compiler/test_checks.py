@@ -12,7 +12,7 @@ from windtunnel.dsl.codes import CODES
 
 EXPECTED = CASES / "compiler" / "checks"
 PAGES = CASES.parent.parent / "compiler" / "pages"
-"""The cases are the examples of the pages of the codes; only what is expected of them stands with the tests."""
+"""The cases are the examples of the pages of the codes; what is expected of them stands with the tests."""
 FAILING = sorted(PAGES.glob("*.fail.flow"))
 MENDED = sorted(PAGES.glob("*.ok.flow"))
 
