@@ -33,8 +33,12 @@ COMMANDS: Final = {
     "graph": Entry("graph", "Draw a workflow."),
     "run": Entry("run", "Run a workflow once in the simulator and tell what happened."),
     "test": Entry("test", "Run the scenarios of .flow files and tell those that fail."),
+    "runs": Entry("runs", "List the runs of a store, or tell or draw one of them."),
+    "resume": Entry("resume", "Go on with a run of a store that its process left behind."),
+    "cancel": Entry("cancel", "End a run of a store."),
     "crashpoints": Entry("crashpoints", "Fire every point at which a process can die, one at a time."),
     "explore": Entry("explore", "Try every schedule with up to N faults, or show the shortest that breaks."),
+    "torture": Entry("torture", "Kill real processes on a real store at every crash point."),
     "replay": Entry("replay", "Tell again what a token stands for, event by event."),
     "import": Entry("importing", "Read an agent's session file and show its rows."),
 }

@@ -12,13 +12,18 @@ refusing     what the simulator refuses, told as wrong usage
 telling      a run told as a story or as JSON
 selecting    which scenarios are meant
 staging      files to verdicts, on several cores
+stored       a store opened, a run of it told
 check        find mistakes
 compile      snapshot to JSON
 graph        snapshot to picture
 run          one run, told as a story
+runs         the runs of a store
+resume       a run of a store goes on
+cancel       a run of a store ends
 test         scenarios, run and told
 crashpoints  every crash point fired once
 explore      every schedule with up to N faults
+torture      every crash point on a real store
 replay       a token told again
 importing    the session file of an agent
 """

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from windtunnel.simulator.commands.options import full_option, input_option, outside_option
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from windtunnel.compiler.snapshot import Snapshot
 
 
 @click.command(
@@ -17,17 +24,30 @@ from windtunnel.simulator.commands.options import full_option, input_option, out
 @click.option(
     "--seed", type=click.IntRange(min=0), metavar="N", help="Draw faults and misbehaviour from this seed."
 )
+@click.option("--store", metavar="DB", help="Really run on this database, begun if it is not there.")
+@click.option("--queue", is_flag=True, help="Only put the run into the store; `resume` begins it.")
 @full_option
 @outside_option
 def command(
-    file: str, given: str | None, as_json: bool, seed: int | None, full: bool, allow_outside: bool
+    file: str,
+    given: str | None,
+    as_json: bool,
+    seed: int | None,
+    store: str | None,
+    queue: bool,
+    full: bool,
+    allow_outside: bool,
 ) -> None:
     """Run a workflow once and tell what happened.
 
     The model is simulated: it answers with values of the right types. Without --seed nothing goes wrong.
     Without --input the smallest valid input is made up. Ends with 1 when an invariant broke or the run did
-    not complete.
+    not complete. With --store it survives its process: see `windtunnel runs`.
     """
+    if store is None and queue:
+        raise click.UsageError("--queue needs the --store to put the run into")
+    if store is not None and seed is not None:
+        raise click.UsageError("--seed draws faults; a run on a store meets none but real ones")
     from windtunnel.simulator.commands.console import FINDINGS, leave
     from windtunnel.simulator.commands.input import run_input
     from windtunnel.simulator.commands.loading import load_snapshot
@@ -36,8 +56,29 @@ def command(
     from windtunnel.simulator.operations import simulate
 
     snapshot = load_snapshot(file, allow_outside)
+    value = run_input(snapshot, given)
+    if store is not None:
+        _on_store(store, snapshot, value, file, queue=queue, as_json=as_json)
+        return
     with refusals():
-        finished = simulate(snapshot, run_input(snapshot, given), seed=seed)
+        finished = simulate(snapshot, value, seed=seed)
     tell(finished, as_json=as_json, full=full)
     if finished.violations or finished.status not in ("completed", "waiting"):
         leave(FINDINGS)
+
+
+def _on_store(
+    store: str, snapshot: Snapshot, value: JsonValue, file: str, *, queue: bool, as_json: bool
+) -> None:
+    """Begin the run in the store and, unless it is only queued, go on with it to its end."""
+    from windtunnel.simulator.commands.console import say
+    from windtunnel.simulator.commands.refusing import refusals
+    from windtunnel.simulator.commands.stored import go_on, opened
+    from windtunnel.simulator.durable.driving import begin
+
+    with opened(store, create=True) as place:
+        with refusals():
+            record = begin(place, snapshot, value, file)
+        say(f"{record.run} in {store}")
+        if not queue:
+            go_on(place, record.run, as_json=as_json)

@@ -6,6 +6,7 @@ columns       aligned columns, measured in cells of a terminal
 findings      diagnostics as JSON
 story         a trace, one event a line
 folding       quiet visits made short
+stored        the runs of a store
 summary       what an exploration proved or broke
 verdicts      what became of scenarios
 junit         the same for build servers

@@ -64,6 +64,17 @@ class MemoryStore:
         self._asked: dict[int, Asked] = {}
         self._last_asked = 0
 
+    def copy(self) -> MemoryStore:
+        """The store as it is now; what is written to one of the two is not in the other."""
+        other = MemoryStore()
+        other._runs, other._contents = dict(self._runs), dict(self._contents)
+        other._traces, other._receipts = dict(self._traces), dict(self._receipts)
+        other._decisions = {run: dict(rows) for run, rows in self._decisions.items()}
+        other._notices = {run: dict(rows) for run, rows in self._notices.items()}
+        other._claims, other._asked = dict(self._claims), dict(self._asked)
+        other._last_asked = self._last_asked
+        return other
+
     # --- runs -----------------------------------------------------------------------------------------------
 
     def create(self, new: NewRun) -> RunRecord:

@@ -1,0 +1,170 @@
+"""The same operations on two stores: the model, and SQLite in memory with its image as the snapshot.
+
+A search looks at every state of a world within a budget; each different transaction that it makes is made
+here on both stores, from an image of each that was left by the transaction before. What both say must be
+equal, and the fold of what SQLite gives back must be the state that the search has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, cast
+
+from windtunnel.compiler.canonical import canonical
+from windtunnel.compiler.snapshotfile import write_snapshot
+from windtunnel.simulator.budget import budget
+from windtunnel.simulator.durable.lines import attempts_of, state_of
+from windtunnel.simulator.events import Commit, Event
+from windtunnel.simulator.search.exploration import Setup
+from windtunnel.simulator.store.interface import ClaimLost, Store
+from windtunnel.simulator.store.memory import MemoryStore
+from windtunnel.simulator.store.records import OVER, Claim, Line, NewRun
+from windtunnel.simulator.store.sqlite import SqliteStore, memory_store
+from windtunnel.simulator.world import STORE, Option, State, World, until
+
+RUN: Final = "run-1"
+MAX_STATES: Final = 1_000_000
+"""States of a graph that is mirrored."""
+
+LEASE: Final = 10
+
+Progress = Callable[[int], None]
+"""Called with how many states were looked at."""
+
+
+class Mirrored(NamedTuple):
+    """How much was compared; `difference` is the first thing that was not equal."""
+
+    states: int
+    transactions: int
+    difference: str | None
+
+
+class Image(NamedTuple):
+    """Both stores as they were after one transaction, and the claim that wrote it."""
+
+    model: MemoryStore
+    sqlite: bytes
+    claim: Claim
+
+
+def mirror(setup: Setup, *, faults: int = 1, progress: Progress | None = None) -> Mirrored:
+    """Look at every state with up to `faults` faults; stops at the first difference."""
+    world = setup.world
+    start = world.start(budget(faults, {}))
+    images = {start[STORE]: _first(setup)}
+    done: set[tuple[int, int]] = set()
+    seen = {start}
+    order = [start]
+    for state in order:
+        for option in world.options(state):
+            for before, commit in _commits(world, state, option):
+                piece = world.pieces.id(commit)
+                if (before, piece) in done:
+                    continue
+                done.add((before, piece))
+                after, _ = world.commit(before, piece)
+                image, difference = _both(world, images[before], commit, after)
+                if difference is not None:
+                    return Mirrored(len(seen), len(done), difference)
+                images.setdefault(after, image)
+            if option.state not in seen and len(seen) < MAX_STATES:
+                seen.add(option.state)
+                order.append(option.state)
+        if progress is not None and len(seen) % 256 == 0:
+            progress(len(seen))
+    return Mirrored(len(seen), len(done), None)
+
+
+def _commits(world: World, state: State, option: Option) -> Iterator[tuple[int, Commit]]:
+    """The transactions of an option, each with the store before it."""
+    actions = world.outcomes[option.outcome].actions
+    store = state[STORE]
+    for action in actions if option.cut is None else until(actions, option.cut):
+        if isinstance(action, Commit):
+            yield store, action
+            store, _ = world.commit(store, world.pieces.id(action))
+
+
+def _first(setup: Setup) -> Image:
+    """A store with one queued run, twice."""
+    snapshot = setup.snapshot
+    new = NewRun(
+        snapshot.workflow,
+        snapshot.revision,
+        snapshot.digest,
+        write_snapshot(snapshot),
+        canonical(setup.world.input),
+        setup.reference,
+        0,
+    )
+    model, real = MemoryStore(), memory_store()
+    model.create(new)
+    real.create(new)
+    claim = model.claim(RUN, "host", 0, LEASE)
+    assert claim == real.claim(RUN, "host", 0, LEASE), "both stores give the same first claim"
+    assert isinstance(claim, Claim), "nobody holds a new run"
+    with real:
+        return Image(model, real.connection.serialize(), claim)
+
+
+def _both(world: World, image: Image, commit: Commit, after: int) -> tuple[Image, str | None]:
+    """One transaction on both stores: the next host claims, the last one is refused, the next one writes."""
+    model, real = image.model.copy(), restored(image.sqlite)
+    with real:
+        lines = _lines(model.trace(RUN), commit.events)
+        said = [_write(store, image.claim, lines) for store in (model, real)]
+        difference = None
+        if said[0] != said[1]:
+            difference = f"the model says {said[0]}, SQLite says {said[1]}"
+        wanted = world.stores.values[after]
+        found = state_of(world.program, model.run(RUN).input, real.trace(RUN))
+        if wanted != found:
+            difference = f"the search has {wanted}, SQLite gives back {found}"
+        claim = cast(Claim, said[0][0])
+        return Image(model, real.connection.serialize(), claim), difference
+
+
+def restored(image: bytes) -> SqliteStore:
+    """A store in memory from its image; what it knew of the schema before is looked at anew."""
+    store = memory_store()
+    store.connection.deserialize(image)
+    store.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    return store
+
+
+def _write(store: Store, last: Claim, lines: tuple[Line, ...]) -> tuple[object, ...]:
+    """Everything that a store says to one transaction."""
+    claim = store.claim(RUN, f"host after {last.token}", last.expires_ms, LEASE)
+    assert isinstance(claim, Claim), "a lease that ran out holds nobody back"
+    try:
+        store.commit(last, lines)
+        refused = False
+    except ClaimLost:
+        refused = True
+    record = store.commit(claim, lines)
+    held = store.claimed(RUN)
+    return (
+        claim,
+        refused,
+        record,
+        store.run(RUN),
+        store.trace(RUN),
+        store.receipts(RUN),
+        store.decisions(RUN),
+        store.notices(RUN),
+        held,
+        record.status in OVER,
+    )
+
+
+def _lines(before: tuple[Line, ...], events: tuple[Event, ...]) -> tuple[Line, ...]:
+    """The events as lines behind others; attempts get ids, since a store tells attempts apart."""
+    attempts = len(attempts_of(before))
+    lines: list[Line] = []
+    for seq, event in enumerate(events, start=len(before) + 1):
+        attempts += event.type == "node_started"
+        name = None if event.attempt is None else f"attempt-{attempts}"
+        named = Event(event.scope, event.type, event.node, name, event.payload)
+        lines.append(Line(seq, seq, "host", named, (seq - 1,) if seq > 1 else ()))
+    return tuple(lines)

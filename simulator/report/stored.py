@@ -1,0 +1,108 @@
+"""The runs of a store in words and tables.
+
+Works on the JSON form of runs and traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from windtunnel.simulator.report.columns import plain, table
+from windtunnel.simulator.report.story import DEFAULT_WIDTH, story
+
+Told: TypeAlias = Mapping[str, Any]
+
+KINDS: Final = {"assistant": "assistant response", "submit": "submission", "compute": "computed value"}
+"""What a node gives, by how it is completed."""
+
+
+def runs_table(runs: Sequence[Told]) -> str:
+    """Every run on a line: name, workflow, how it stands."""
+    if not runs:
+        return "no runs\n"
+    rows = [("run", "workflow", "status", "lines")]
+    rows += [
+        (
+            str(run["run"]),
+            f"{run['workflow']} revision {run['revision']}",
+            standing(run),
+            str(run["lines"]),
+        )
+        for run in runs
+    ]
+    return "".join(f"{line}\n" for line in table(rows, right=frozenset({3})))
+
+
+def standing(run: Told) -> str:
+    """The status of a run, with what stands beside it."""
+    said = [str(run["status"])]
+    said += [flag for flag in ("paused", "parked") if run.get(flag)]
+    if run.get("interrupted"):
+        said.append("nobody works on it")
+    return ", ".join(said)
+
+
+def run_text(run: Told, *, width: int = DEFAULT_WIDTH) -> str:
+    """One run: what it is, its story, and what each of its nodes gave."""
+    head = [
+        f"{run['run']}: {run['workflow']} revision {run['revision']}, {standing(run)}",
+        f"  definition {run['digest']}",
+    ]
+    if run.get("claimedBy"):
+        head.append(f"  held by {plain(str(run['claimedBy']))}")
+    parts = ["".join(f"{line}\n" for line in head)]
+    parts += [story(run["trace"], width=width)] if run["trace"] else []
+    rows = [
+        (node["node"], node["gives"], node["outcome"] or "—", str(node["attempts"])) for node in run["nodes"]
+    ]
+    if rows:
+        lines = table([("node", "gives", "outcome", "attempts"), *rows], right=frozenset({3}))
+        parts.append("".join(f"{line}\n" for line in lines))
+    return "\n".join(parts)
+
+
+def nodes_of(trace: Sequence[Told], gives: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The nodes of a trace in the order of their first start; `gives` is one of KINDS' keys by node."""
+    found: dict[str, dict[str, Any]] = {}
+    for event in trace:
+        node = event.get("nodeId")
+        if event["type"] == "node_started" and node is not None:
+            kind = gives.get(node, "")
+            fresh = {"node": node, "gives": KINDS.get(kind, kind), "outcome": None, "attempts": 0}
+            entry = found.setdefault(node, fresh)
+            entry["attempts"] += 1
+            entry["outcome"] = None
+        elif event["type"] in ("node_finished", "node_failed") and node in found:
+            found[node]["outcome"] = event["payload"].get("outcome")
+    return list(found.values())
+
+
+def torture_text(report: Told) -> str:
+    """The end of `torture`: how many points by node, and whether each ended as its simulation does."""
+    counts: dict[str, list[int]] = {}
+    for point in report["points"]:
+        entry = counts.setdefault(str(point["node"] or "—"), [0, 0])
+        entry[0] += 1
+        entry[1] += point["difference"] is None
+    rows = [("node", "points", "equal")]
+    rows += [(node, str(total), str(equal)) for node, (total, equal) in counts.items()]
+    lines = table(rows, right=frozenset({1, 2}))
+    total, equal = int(report["total"]), int(report["equal"])
+    flow = f"{report['workflow']} revision {report['revision']}"
+    said = f"{total} crash points, {total} killed for real, {equal} ended as the simulation says"
+    lines += ["", f"{'✓' if total == equal else '✗'} {flow}: {said}"]
+    mirrored = report["mirrored"]
+    same = mirrored["difference"] is None
+    lines.append(
+        f"{'✓' if same else '✗'} model and SQLite {'agree' if same else 'differ'} on "
+        f"{mirrored['transactions']:,} transactions of {mirrored['states']:,} states "
+        f"({mirrored['faults']} fault{'' if mirrored['faults'] == 1 else 's'})"
+    )
+    if not same:
+        lines.append(f"  {plain(str(mirrored['difference']))}")
+    for point in report["points"]:
+        if point["difference"] is not None:
+            lines += ["", f"✗ {point['node'] or 'run'}: {point['place']}"]
+            lines.append(f"  {plain(str(point['difference']))}")
+    return "\n".join(lines) + "\n"
