@@ -48,6 +48,7 @@ scenario       a scenario as data
 vocabulary     the words of scenarios
 nodepaths      node paths to declarations
 expectations   what a scenario may expect, over variables
+scenariotyping  the shapes of what stands in scenarios
 checks/        what is wrong with a typed workflow, band by band
 plan           every workflow where it is mounted
 typelowering   shapes to stored types
@@ -57,10 +58,17 @@ edgelowering   routes to stored edges
 nodelowering   one node to its stored form
 digests        shape, behaviour and presentation
 lowering       a checked workflow to its snapshot
-scenariotyping  values and expectations of scenarios
 scenariolowering  checked scenarios to data
 snapshotfile   snapshots written, and read with care
 pipeline       source to snapshot, one line per phase
+widening       which of two types accepts more
+renaming       a snapshot with nodes under other names
+changes        one difference as a value
+nodechanges    what changed about nodes
+edgechanges    what changed about arrows
+compatibility  what a change breaks
+revision       the lock, and what it takes to keep it
+explanation    the page of a code
 drawing/       snapshot to picture
 builtins/      the workflows that are shipped
 pages/         the pages of the codes, with their examples

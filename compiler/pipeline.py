@@ -98,16 +98,16 @@ def compile_scenarios(reader: Reader, root: str) -> Staged:
     program = checked.program
     found: list[tuple[Scenario, Snapshot]] = []
     snapshots: dict[WorkflowId, Snapshot | tuple[Diagnostic, ...]] = {}
-    for workflow, scenario in lower_scenarios(
-        program, checked.workflows, program.files[checked.modules.root]
-    ):
+    lowered = lower_scenarios(program, checked.workflows, program.files[checked.modules.root])
+    for workflow, scenario in lowered.scenarios:
         if workflow not in snapshots:
             snapshots[workflow] = lower(program, workflow, checked)
         snapshot = snapshots[workflow]
         if isinstance(snapshot, Snapshot):
             found.append((scenario, snapshot))
-    refused = [each for each in snapshots.values() if not isinstance(each, Snapshot)]
-    return Staged(checked, tuple(found), (*checked.diagnostics, *(d for each in refused for d in each)))
+    refused = [lowered.diagnostics, *(each for each in snapshots.values() if not isinstance(each, Snapshot))]
+    diagnostics = (*checked.diagnostics, *(problem for each in refused for problem in each))
+    return Staged(checked, () if lowered.diagnostics else tuple(found), diagnostics)
 
 
 def _wanted(checked: Checked, workflow: str | None) -> WorkflowId | Diagnostic:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from windtunnel.compiler.expectations import rewrite
+from windtunnel.compiler.expectations import Rewritten, rewrite, shown_parts
+from windtunnel.compiler.exprlowering import ExpressionLowering
 from windtunnel.compiler.inference import Typed
+from windtunnel.compiler.plan import Mounted
 from windtunnel.compiler.resolver import FileScope, Program, WorkflowId
 from windtunnel.compiler.scenario import (
     Act,
@@ -15,6 +18,7 @@ from windtunnel.compiler.scenario import (
     Expectation,
     FaultLine,
     Moment,
+    Part,
     PersonLine,
     Scenario,
     ScriptLine,
@@ -22,18 +26,35 @@ from windtunnel.compiler.scenario import (
 )
 from windtunnel.compiler.scenariotyping import ScenarioTyping
 from windtunnel.dsl import syntax as s
+from windtunnel.dsl.codes import report
+from windtunnel.dsl.diagnostics import Diagnostic, Place
 
 
-def lower_scenarios(
-    program: Program, workflows: Mapping[WorkflowId, Typed], file: FileScope
-) -> tuple[tuple[WorkflowId, Scenario], ...]:
-    """The scenarios of a checked file in source order, each with the workflow that it is for."""
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """The scenarios of a file in source order, each with its workflow, and what is too large to be made."""
+
+    scenarios: tuple[tuple[WorkflowId, Scenario], ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def lower_scenarios(program: Program, workflows: Mapping[WorkflowId, Typed], file: FileScope) -> Lowered:
+    """The scenarios of a checked file."""
     lowering = _Lowering(ScenarioTyping(program, workflows, file), file)
     with file.findings.muted():
-        return tuple(
+        scenarios = tuple(
             (file.workflows[scenario.workflow.text], lowering.scenario(scenario))
             for scenario in file.module.file.scenarios
         )
+    return Lowered(scenarios, (*lowering.diagnostics, *lowering.too_deep()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    whole: Mapping[int, bool]
+
+    def is_whole(self, expr: s.Expr) -> bool:
+        return self.whole.get(id(expr), False)
 
 
 class _Lowering:
@@ -43,6 +64,10 @@ class _Lowering:
         self.typing = typing
         self.source = file.module.source
         self.workflows = file.workflows
+        self.diagnostics: list[Diagnostic] = []
+        whole = _Whole(typing.expressions.whole)
+        mounted = Mounted("", typing.scope, None, None)
+        self.expressions = ExpressionLowering(typing.program, mounted, {}, whole)
 
     def scenario(self, tree: s.Scenario) -> Scenario:
         """One scenario."""
@@ -60,6 +85,12 @@ class _Lowering:
             self._where(tree.span),
         )
 
+    def too_deep(self) -> tuple[Diagnostic, ...]:
+        """Expressions that nest deeper than a stored one may."""
+        message = "with its templates and constants written out, this expression nests too deep"
+        places = [Place(self.source.name, expr.span) for expr in self.expressions.too_deep]
+        return tuple(report("WT0013", message, place) for place in places)
+
     def _where(self, span: s.Span) -> Where:
         return Where(self.source.name, *self.source.position(span.start))
 
@@ -67,9 +98,14 @@ class _Lowering:
         if expr is None:
             return None
         self.typing.shape(expr)
-        found = self.typing.value(expr)
-        assert found is not None, "a value that cannot be made is reported by the checks"
-        return found[0]
+        lowered = self.expressions.lower(expr)
+        if lowered[0] == "const":
+            value: JsonValue = lowered[1]
+            return value
+        # Everything that reads nothing is folded, unless a limit forbids its value.
+        place = Place(self.source.name, expr.span)
+        self.diagnostics.append(report("WT0220", "this value is too large to be made", place))
+        return None
 
     def _milliseconds(self, expr: s.Expr | None) -> int | None:
         value = self._value(expr)
@@ -131,9 +167,18 @@ class _Lowering:
         return Expectation(
             expect.mode,
             text,
-            self.typing.lower(read),
+            self.expressions.lower(read.expr, tuple(read.reads)),
             tuple(read.reads.items()),
-            self.typing.parts(read),
+            self._parts(read),
             (),
             where,
         )
+
+    def _parts(self, read: Rewritten) -> tuple[Part, ...]:
+        """What explains an expectation, as it is written."""
+        text = self.source.text
+        found: dict[str, Part] = {}
+        for part in shown_parts(read.expr, read.reads):
+            words = " ".join(text[part.span.start : part.span.end].split())
+            found.setdefault(words, Part(words, self.expressions.lower(part, tuple(read.reads))))
+        return tuple(found.values())

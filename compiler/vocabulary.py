@@ -55,17 +55,8 @@ the reason a message stopped for (`length` or `aborted`), `settles` ends a turn 
 
 STOPS: Final = ("length", "aborted")
 
-SAYS: Final[Mapping[str, Takes]] = {
-    "sends": Takes.TEXT,
-    "answers": Takes.NOTHING,
-    "presses": Takes.NOTHING,
-    "cancels": Takes.NOTHING,
-    "pauses": Takes.NOTHING,
-    "resumes": Takes.NOTHING,
-    "reloads": Takes.NOTHING,
-    "closes": Takes.NOTHING,
-}
-"""What a person does. `answers` names a decision and has a grammar of its own; `presses` names a key."""
+VERBS: Final = ("sends", "answers", "presses", "cancels", "pauses", "resumes", "reloads", "closes")
+"""What a person does: `sends` takes a text, `answers` a decision, `presses` a key, and the rest nothing."""
 
 KEYS: Final = ("escape",)
 
@@ -137,6 +128,14 @@ EVENTS: Final[Mapping[str, frozenset[Kind]]] = {
     "effect_applied": EFFECTS,
     "notification_queued": frozenset({Kind.NOTIFY}),
     "notification_delivered": frozenset({Kind.NOTIFY}),
+}
+"""Every event of the trace that a moment can name, and the kinds of nodes that it can happen at."""
+
+MESSAGES: Final[Mapping[str, frozenset[Kind]]] = {
+    **{name: EVENTS[name] for name in ("message_start", "message_update", "message_end")},
+    **{name: EVENTS[name] for name in ("turn_end", "agent_settled", "followup_accepted")},
+    **{name: EVENTS[name] for name in ("decision_requested", "notification_delivered", "effect_applied")},
+    "submission": AGENTS,
     "answer": DECISIONS,
 }
-"""Every event that a moment or a fault can name, and the kinds of nodes that it can happen at."""
+"""What is on its way between processes, so that it can come twice, late or never."""

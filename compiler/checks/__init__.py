@@ -11,6 +11,11 @@ assistant   06      visible answers
 decisions   07      choices, defaults, ways around an approval
 effects     08      keys, commands
 costs       09      steps
+staged      12      one scenario under check
+scripts     12      what models and effects do
+interference  12    what people do, and what goes wrong
+expects     12      what is expected
+scenarios   12      all of a scenario
 names       01      what nothing uses, what hides another
 silences    11      `# allow(…)`
 checker     all of them, and all findings in order

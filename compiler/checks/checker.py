@@ -13,6 +13,7 @@ from windtunnel.compiler.checks.decisions import check_decisions
 from windtunnel.compiler.checks.effects import check_effects
 from windtunnel.compiler.checks.matches import check_matches
 from windtunnel.compiler.checks.names import check_file_names, check_names
+from windtunnel.compiler.checks.scenarios import check_scenarios
 from windtunnel.compiler.checks.settings import check_settings
 from windtunnel.compiler.checks.silences import apply_silences
 from windtunnel.compiler.checks.structure import check_structure
@@ -67,6 +68,7 @@ def run_checks(program: Program, workflows: Mapping[WorkflowId, Typed]) -> tuple
         for check in CHECKS:
             check(typed)
     check_costs(program, workflows)
+    check_scenarios(program, workflows)
     for file in program.files.values():
         check_file_names(file, workflows, file.module.name == program.modules.root)
     by_file: dict[str, list[Diagnostic]] = {}
