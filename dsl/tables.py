@@ -7,7 +7,7 @@ must be able to try a token without consuming anything, and must not build an in
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from sys import intern
@@ -39,7 +39,7 @@ class Table:
     `actions[state][terminal]` is the next state of a shift, or `~n` to reduce by `productions[n]`;
     `entry[state]` tells whether an entry of a list may begin; `gotos[state][origin]` is the state after a
     reduction. `keywords` maps words to terminals, `operators` signs; `pattern` matches any of them outside
-    strings. `spellings` is the way back, for messages.
+    strings. `spellings` is the way back, for messages. `leaps` keeps where `machine` goes after a reduction.
     """
 
     actions: tuple[dict[str, int], ...]
@@ -52,6 +52,7 @@ class Table:
     operators: dict[str, str]
     spellings: dict[str, str]
     pattern: re.Pattern[str]
+    leaps: dict[tuple[int, str, str], int] = field(default_factory=dict)
 
 
 @cache
