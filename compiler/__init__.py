@@ -69,6 +69,14 @@ edgechanges    what changed about arrows
 compatibility  what a change breaks
 revision       the lock, and what it takes to keep it
 explanation    the page of a code
+widening       which of two types accepts more
+renaming       a snapshot with nodes under other names
+changes        one difference as a value
+nodechanges    what changed about nodes
+edgechanges    what changed about arrows
+compatibility  what a change breaks
+revision       the lock, and what it takes to keep it
+explanation    the page of a code
 drawing/       snapshot to picture
 builtins/      the workflows that are shipped
 pages/         the pages of the codes, with their examples
