@@ -100,11 +100,13 @@ class WorldFunction(NamedTuple):
 FUNCTIONS: Final[Mapping[str, WorldFunction]] = {
     "visible": WorldFunction(AGENT, 0, "an agent"),
     "prompts": WorldFunction(AGENT, 0, "an agent"),
+    "refused": WorldFunction(AGENT, 0, "an agent"),
     "visits": WorldFunction(ANY, 1, "a node, and an outcome if you like"),
     "result": WorldFunction(NODE, 0, "a node"),
     "effects": WorldFunction(None, 1, "the name of an effect, and a key if you like"),
 }
-"""`visible` counts the answers of a node that a person can see, `prompts` how often its model was asked."""
+"""`visible` counts the answers of a node that a person can see, `prompts` how often its model was asked, and
+`refused` the submissions that were turned away."""
 
 
 def run_shape(exits: Mapping[str, Shape]) -> Shape:

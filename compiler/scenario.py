@@ -7,7 +7,7 @@ run it; no source is needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -145,3 +145,28 @@ class Scenario:
     faults: tuple[FaultLine, ...]
     expects: tuple[Expectation, ...]
     where: Where
+
+
+def under(scenario: Scenario, file: str) -> Scenario:
+    """The scenario with its places in a file of that name."""
+
+    def here(where: Where) -> Where:
+        return where._replace(file=file)
+
+    return replace(
+        scenario,
+        where=here(scenario.where),
+        provider=tuple(
+            replace(
+                line,
+                where=here(line.where),
+                turns=tuple(
+                    tuple(replace(act, where=here(act.where)) for act in turn) for turn in line.turns
+                ),
+            )
+            for line in scenario.provider
+        ),
+        person=tuple(replace(line, where=here(line.where)) for line in scenario.person),
+        faults=tuple(replace(line, where=here(line.where)) for line in scenario.faults),
+        expects=tuple(replace(expect, where=here(expect.where)) for expect in scenario.expects),
+    )

@@ -14,7 +14,11 @@ chat/         the conversation: its log and the agent loop
 run/          the engine: state, routing, completion, recovery
 store/        what survives a crash
 network       the links between the processes
+outside       the world outside, where effects happen once for each key
 moves         what can happen next
+facts         what a watcher knows of the workflow
+account       the watcher's account of a run, and what it holds it to
+promises      what must hold of effects, notifications and requests
 invariants    what must hold in every run
 tables        the components of the world as numbers, and every change of one
 world         everything wired together
@@ -27,6 +31,8 @@ faults        bugs that real systems had, put back on purpose
 operations    simulate, explore, crashpoints, replay
 scenario/     one run as it is written, and what was expected of it
 report/       results in words
+testing       a plugin for pytest, and functions for tests
+strategies    workflows, scenarios and values for Hypothesis
 commands/     the commands, one file each
 cli           the command line
 """

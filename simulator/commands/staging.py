@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from windtunnel.compiler import stage_file
+from windtunnel.compiler.scenario import under
 from windtunnel.dsl import Diagnostic, Severity, Source, parse
 from windtunnel.simulator.commands.naming import from_here, renamed
 from windtunnel.simulator.commands.selecting import Selection
@@ -55,7 +56,7 @@ def act(job: Job) -> Acted:
         if not selection.fits(f"{job.file}::{scenario.title}"):
             continue
         began = time.monotonic()
-        verdict = run_scenario(replace(scenario, where=scenario.where._replace(file=job.file)), snapshot)
+        verdict = run_scenario(under(scenario, job.file), snapshot)
         verdicts.append(verdict if not verdict.passed else replace(verdict, trace=(), events=(), session=()))
         seconds.append(time.monotonic() - began)
     found = tuple(renamed(each, name) for each in staged.diagnostics)

@@ -5,9 +5,9 @@ Reading order; each file imports only files above it:
 messages    acts of a script as messages of the model
 script      the provider of a scenario, and which turn comes next
 happenings  what an outcome holds, event by event, with its node and visit
+verdict     what became of a scenario
 refusing    what a scenario asks for that is not simulated
 watching    the world as expectations see it
-verdict     what became of a scenario
 expecting   expectations, held against each moment of a run
 cues        when a line of a person or a fault is due
 directing   one run, as the scenario wants it

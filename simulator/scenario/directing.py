@@ -253,7 +253,10 @@ class Director:
     def watched(self) -> Watched:
         """The world as expectations see it now."""
         position = self.world.stores.values[self.state[STORE]].position
-        return Watched(self.teller.writer, position.status, position.paused, self.place)
+        writer = self.teller.writer
+        held = position.paused and position.status == "running"
+        status = "paused" if held else position.status
+        return Watched(writer.events, writer.entries, writer.clock.now_ms, status)
 
     # --- the end --------------------------------------------------------------------------------------------
 

@@ -14,13 +14,10 @@ from windtunnel.simulator.events import Action, Append, Commit, Emit, Event
 
 
 class Place(NamedTuple):
-    """Where a run stands: the node in flight, how often each node and include was entered, and the attempts
-    of each node in its last visit.
-    """
+    """Where a run stands: the node in flight, and how often each node and include was entered."""
 
     node: str = ""
     visits: Mapping[str, int] = {}
-    attempts: Mapping[str, int] = {}
 
     def visit(self, node: str) -> int:
         """How often the node or include was entered."""
@@ -58,9 +55,7 @@ def happenings(actions: Sequence[Action], place: Place) -> Iterator[Happening]:
 def _after(event: Event, place: Place) -> Place:
     if event.type == "node_started" and event.node is not None:
         node = event.node
-        if event.get("again") is True:
-            return Place(node, place.visits, _plus(place.attempts, node))
-        return Place(node, _plus(place.visits, node), {**place.attempts, node: 1})
+        return Place(node, place.visits if event.get("again") is True else _plus(place.visits, node))
     if event.type == "include_entered":
         return place._replace(visits=_plus(place.visits, event.text("mountPath")))
     return place

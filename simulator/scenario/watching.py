@@ -8,8 +8,6 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from windtunnel.compiler.scenario import WorldRead
-from windtunnel.simulator.scenario.happenings import Place
-from windtunnel.simulator.trace import Writer
 
 ENDINGS: Final = {
     f"run_{status}": status for status in ("completed", "failed", "timed_out", "cancelled", "waiting")
@@ -21,14 +19,13 @@ Line = Mapping[str, Any]
 
 
 class World:
-    """One moment of a run. `status` is that of the store, `paused` beside it; `place` counts the visits."""
+    """One moment of a run: its trace and session as JSON, the time, and the status that the store holds."""
 
-    def __init__(self, writer: Writer, status: str, paused: bool, place: Place) -> None:
-        self.events: Sequence[Line] = writer.events
-        self.entries: Sequence[Line] = writer.entries
-        self.now_ms = writer.clock.now_ms
-        self.status = "paused" if paused and status == "running" else status
-        self.place = place
+    def __init__(self, events: Sequence[Line], entries: Sequence[Line], now_ms: int, status: str) -> None:
+        self.events = events
+        self.entries = entries
+        self.now_ms = now_ms
+        self.status = status
 
     def read(self, wanted: WorldRead) -> JsonValue:
         """The value of one read."""
@@ -93,7 +90,9 @@ class World:
     def visits(self, node: str, outcome: str | None = None) -> JsonValue:
         """How often a node or include was entered in the whole run, or how often it ended so."""
         if outcome is None:
-            return self.place.visit(node)
+            started = [event for event in self._starts(node) if "via" in event["payload"]]
+            entered = [event for event in self.events if event["type"] == "include_entered"]
+            return len(started) + len([each for each in entered if each["payload"]["mountPath"] == node])
         return len([event for event in self._ends(node) if event["payload"].get("outcome") == outcome])
 
     def visible(self, node: str) -> JsonValue:
@@ -114,6 +113,10 @@ class World:
         """How often the node's model was asked: its prompt, reminders and resumptions."""
         return sum(_is(event, "agent_prompt_sent", node) for event in self.events)
 
+    def refused(self, node: str) -> JsonValue:
+        """How many submissions to the node were turned away."""
+        return sum(_is(event, "submission_refused", node) for event in self.events)
+
     def result(self, node: str) -> JsonValue:
         """How the node ended last; null while it has not."""
         ends = self._ends(node)
@@ -124,7 +127,7 @@ class World:
         return {
             "outcome": payload.get("outcome"),
             "error": payload.get("error"),
-            "attempts": self.place.attempts.get(node, 1),
+            "attempts": self._attempts(node),
             "durationMs": payload.get("durationMs"),
             "cut": isinstance(receipt, dict) and receipt.get("cut") is True,
             "receipt": receipt,
@@ -136,6 +139,16 @@ class World:
         """How often an effect was applied."""
         applied = [event["payload"] for event in self.events if event["type"] == "effect_applied"]
         return len([each for each in applied if each.get("call") == name and key in (None, each.get("key"))])
+
+    def _starts(self, node: str) -> list[Line]:
+        return [event for event in self.events if _is(event, "node_started", node)]
+
+    def _attempts(self, node: str) -> int:
+        """How often the node was begun in its last visit; only a visit comes by an arrow."""
+        count = 0
+        for event in self._starts(node):
+            count = 1 if "via" in event["payload"] else count + 1
+        return count
 
     def _ends(self, node: str) -> list[Line]:
         ends = ("node_finished", "node_failed")
@@ -158,6 +171,7 @@ _READS: Final[dict[str, Callable[..., JsonValue]]] = {
     "visits": World.visits,
     "visible": World.visible,
     "prompts": World.prompts,
+    "refused": World.refused,
     "result": World.result,
     "effects": World.effects,
 }
