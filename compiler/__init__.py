@@ -67,14 +67,7 @@ changes        one difference as a value
 nodechanges    what changed about nodes
 edgechanges    what changed about arrows
 compatibility  what a change breaks
-revision       the lock, and what it takes to keep it
-explanation    the page of a code
-widening       which of two types accepts more
-renaming       a snapshot with nodes under other names
-changes        one difference as a value
-nodechanges    what changed about nodes
-edgechanges    what changed about arrows
-compatibility  what a change breaks
+mending        safe fixes put into a text
 revision       the lock, and what it takes to keep it
 explanation    the page of a code
 drawing/       snapshot to picture
@@ -93,7 +86,7 @@ if TYPE_CHECKING:
     from windtunnel.compiler.snapshot import Snapshot
     from windtunnel.compiler.snapshotfile import SnapshotRefused
 
-__all__ = ["check_file", "compile_file", "draw", "load_snapshot", "snapshot_text", "stage_file"]
+__all__ = ["check_file", "compile_file", "draw", "load_snapshot", "project", "snapshot_text", "stage_file"]
 
 
 def check_file(file: str, *, allow_outside: bool = False) -> Checked:
@@ -104,7 +97,7 @@ def check_file(file: str, *, allow_outside: bool = False) -> Checked:
     """
     from windtunnel.compiler.pipeline import check
 
-    return check(*_place(file, allow_outside))
+    return check(*project(file, allow_outside))
 
 
 def compile_file(file: str, *, workflow: str | None = None, allow_outside: bool = False) -> Compiled:
@@ -114,14 +107,14 @@ def compile_file(file: str, *, workflow: str | None = None, allow_outside: bool 
     """
     from windtunnel.compiler.pipeline import compile_workflow
 
-    return compile_workflow(*_place(file, allow_outside), workflow)
+    return compile_workflow(*project(file, allow_outside), workflow)
 
 
 def stage_file(file: str, *, allow_outside: bool = False) -> Staged:
     """The scenarios of a file, each with the snapshot of its workflow, and everything that was found."""
     from windtunnel.compiler.pipeline import compile_scenarios
 
-    return compile_scenarios(*_place(file, allow_outside))
+    return compile_scenarios(*project(file, allow_outside))
 
 
 def load_snapshot(text: str | bytes) -> Snapshot | SnapshotRefused:
@@ -145,8 +138,8 @@ def draw(snapshot: Snapshot, format: DrawingFormat = "svg", **options: object) -
     return draw_snapshot(snapshot, format, **options)  # type: ignore[arg-type]
 
 
-def _place(file: str, allow_outside: bool) -> tuple[FileReader, str]:
-    """A reader for the project that the file belongs to, and the name the file has in it."""
+def project(file: str, allow_outside: bool) -> tuple[FileReader, str]:
+    """A reader for the project that a file belongs to, and the name the file has in it."""
     from pathlib import Path
 
     from windtunnel.compiler.reader import BUILTIN, FileReader

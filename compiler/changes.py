@@ -73,6 +73,12 @@ class Group:
     change: Change
     places: tuple[str, ...]
 
+    @property
+    def words(self) -> str:
+        """The message, with the includes that the change stands in."""
+        scopes = sorted({scope_of(place) for place in self.places} - {""})
+        return self.change.message + (f" (in {', '.join(scopes)})" if scopes else "")
+
 
 def grouped(changes: Iterable[Change], workflow_of: Callable[[str], str]) -> tuple[Group, ...]:
     """Changes of one workflow said once; `workflow_of` gives the workflow that is mounted at a path."""

@@ -6,10 +6,21 @@ unsaid. A test holds the rules against the fields of the models.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from windtunnel.compiler.changes import Change, Rank, apart, local, number, plain, scope_of, text
+from windtunnel.compiler.changes import (
+    Change,
+    Group,
+    Rank,
+    apart,
+    grouped,
+    local,
+    number,
+    plain,
+    scope_of,
+    text,
+)
 from windtunnel.compiler.digests import with_digests
 from windtunnel.compiler.edgechanges import edge_changes
 from windtunnel.compiler.nodechanges import node_changes
@@ -33,6 +44,16 @@ def compare(old: Snapshot, new: Snapshot, names: Names | None = None) -> tuple[C
     if not any(change.rank is not Rank.TEXT for change in found) and not known:
         found += _unnamed(before, new, bool(found))
     return tuple(sorted(found, key=lambda change: (change.place, change.code, change.message)))
+
+
+def said_once(changes: Iterable[Change], old: Snapshot, new: Snapshot) -> tuple[Group, ...]:
+    """The changes, those of a workflow that is mounted several times once each."""
+
+    def workflow(path: str) -> str:
+        mount = new.composition.mounts.get(path) or old.composition.mounts.get(path)
+        return "" if mount is None else mount.workflow
+
+    return grouped(changes, workflow)
 
 
 def _has(snapshot: Snapshot, name: str) -> bool:

@@ -164,12 +164,15 @@ def lock_text(lock: Lock) -> str:
 # --- what the sources say -----------------------------------------------------------------------------------
 
 
-def versions(checked: Checked) -> tuple[Version, ...]:
-    """Every workflow of a checked program without errors, in order of file and place, without built-ins."""
+def versions(checked: Checked, of: str | None = None) -> tuple[Version, ...]:
+    """Every workflow of a program without errors, in order of file and place.
+
+    They are those of one file, or of all files but the built-ins.
+    """
     assert checked.ok, "only what has no errors has a digest"
     found: list[Version] = []
     for module in checked.modules.order:
-        if module.name.startswith(BUILTIN):
+        if module.name != of and (of is not None or module.name.startswith(BUILTIN)):
             continue
         for workflow in module.file.workflows:
             snapshot = lower(checked.program, WorkflowId(module.name, workflow.name.text), checked)

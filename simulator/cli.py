@@ -29,6 +29,9 @@ class Entry(NamedTuple):
 
 COMMANDS: Final = {
     "check": Entry("check", "Find mistakes in .flow files."),
+    "explain": Entry("explain", "Say what a finding means, with an example."),
+    "bump": Entry("bump", "Raise the revisions of what changed, and lock them."),
+    "diff": Entry("diff", "Say what changed between two versions, and whom it concerns."),
     "compile": Entry("compile", "Print the snapshot of a workflow as canonical JSON."),
     "graph": Entry("graph", "Draw a workflow."),
     "run": Entry("run", "Run a workflow once in the simulator and tell what happened."),

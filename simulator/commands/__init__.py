@@ -13,7 +13,13 @@ telling      a run told as a story or as JSON
 selecting    which scenarios are meant
 staging      files to verdicts, on several cores
 stored       a store opened, a run of it told
+severities   how much findings matter in a project
+mending      safe fixes applied to files
+locking      the lock of a project on disk
 check        find mistakes
+explain      the page of a code
+bump         revisions raised and locked
+diff         what a change breaks
 compile      snapshot to JSON
 graph        snapshot to picture
 run          one run, told as a story

@@ -11,6 +11,7 @@ from windtunnel.compiler import check_file, compile_file
 from windtunnel.compiler.pipeline import Checked
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.dsl import Diagnostic, Severity, Source, render
+from windtunnel.dsl.syntax import Span
 from windtunnel.simulator.commands.console import FINDINGS, leave, say
 from windtunnel.simulator.commands.naming import from_here, readable, renamed
 from windtunnel.simulator.report.findings import tally
@@ -18,10 +19,14 @@ from windtunnel.simulator.report.findings import tally
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Everything that is wrong with some files, under the names to show, and the texts to draw it with."""
+    """Everything that is wrong with some files, under the names to show, and the texts to draw it with.
+
+    `programs` holds what was checked, in the order of the files, under the names of each one's project.
+    """
 
     diagnostics: tuple[Diagnostic, ...]
     sources: dict[str, Source]
+    programs: tuple[Checked, ...] = ()
 
 
 def check_files(files: Sequence[str], allow_outside: bool) -> Found:
@@ -33,11 +38,26 @@ def check_files(files: Sequence[str], allow_outside: bool) -> Found:
         readable(file)
     diagnostics: dict[Diagnostic, None] = {}
     sources: dict[str, Source] = {}
+    programs: list[Checked] = []
     for file in files:
-        found = _named(file, check_file(file, allow_outside=allow_outside))
+        programs.append(check_file(file, allow_outside=allow_outside))
+        found = named(file, programs[-1])
         diagnostics.update(dict.fromkeys(found.diagnostics))
         sources.update(found.sources)
-    return Found(tuple(diagnostics), sources)
+    return Found(tuple(diagnostics), sources, tuple(programs))
+
+
+def declared(
+    files: Sequence[str], programs: Sequence[Checked]
+) -> dict[str, list[tuple[Span, dict[str, Span]]]]:
+    """By file: the span of each workflow, and where its nodes are declared."""
+    found: dict[str, list[tuple[Span, dict[str, Span]]]] = {}
+    for file, checked in zip(files, programs, strict=True):
+        name = from_here(file)
+        for scope in checked.program.scopes.values():
+            nodes = {node.name: node.tree.name.span for node in scope.nodes}
+            found.setdefault(name(scope.id.module), []).append((scope.workflow.span, nodes))
+    return found
 
 
 def load_snapshot(file: str, allow_outside: bool = False) -> Snapshot:
@@ -50,7 +70,7 @@ def load_snapshot(file: str, allow_outside: bool = False) -> Snapshot:
     if file.endswith(".json"):
         return _stored(file)
     compiled = compile_file(file, allow_outside=allow_outside)
-    found = _named(file, compiled.checked, compiled.diagnostics)
+    found = named(file, compiled.checked, compiled.diagnostics)
     for diagnostic in found.diagnostics:
         if diagnostic.severity is not Severity.HINT:
             say(render(diagnostic, found.sources) + "\n")
@@ -74,7 +94,7 @@ def _stored(file: str) -> Snapshot:
     raise click.UsageError(f"{file} is no snapshot that can be used: {snapshot}")
 
 
-def _named(file: str, checked: Checked, diagnostics: tuple[Diagnostic, ...] | None = None) -> Found:
+def named(file: str, checked: Checked, diagnostics: tuple[Diagnostic, ...] | None = None) -> Found:
     """The findings under the names that the person at the terminal would write."""
     name = from_here(file)
     wanted = checked.diagnostics if diagnostics is None else diagnostics

@@ -4,6 +4,8 @@ Reading order; each file imports only files above it:
 
 columns       aligned columns, measured in cells of a terminal
 findings      diagnostics as JSON
+sarif         the same as SARIF
+annotations   the same beside the lines of a pull request
 story         a trace, one event a line
 folding       quiet visits made short
 stored        the runs of a store
