@@ -14,7 +14,13 @@ from typing import Final, TypeAlias
 
 from windtunnel.simulator.chat.faults import SOUND, Faults
 from windtunnel.simulator.chat.frozen import replace
-from windtunnel.simulator.chat.optimistic import add_optimistic, clear_items, drop_optimistic, mark_accepted
+from windtunnel.simulator.chat.optimistic import (
+    add_optimistic,
+    clear_items,
+    drop_optimistic,
+    drop_settled,
+    mark_accepted,
+)
 from windtunnel.simulator.chat.parts import Item
 from windtunnel.simulator.chat.reducer import hear_heartbeat, hear_raw, hydrate, reduce_event, warn
 from windtunnel.simulator.chat.requests import (
@@ -266,7 +272,7 @@ def hear_post(tab: Tab, post: PostMessage, answer: Answer) -> Done:
     if answer.code == "deleted":
         view = drop_optimistic(view, (post.item.nonce,))
     elif post.item.nonce is not None:
-        view = mark_accepted(view, post.item.nonce, answer.position)
+        view = drop_settled(mark_accepted(view, post.item.nonce, answer.position))
     if "C25" in tab.faults and answer.position is not None:
         view = replace(view, last=max(view.last, answer.position.seq))
     return post_next(replace(tab, view=view))

@@ -361,6 +361,8 @@ def act_move(world: World) -> World:
         case "open":
             return tab_did(world, act.tab, client.switch(tab, act.text))
         case "branch":
+            if act.pick >= len(tab.view.rows):
+                return world
             row = tab.view.rows[act.pick]
             return server_did(world, happened(world.server, tab.session, MoveBranch(row.id)))
         case _:

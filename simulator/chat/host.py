@@ -180,6 +180,7 @@ def open_host(
     settings: Settings,
     faults: Faults = SOUND,
     replay_limit: int = REPLAY_LIMIT,
+    backlog_limit: int = SUBSCRIBER_LIMIT,
 ) -> tuple[Host, tuple[Out, ...]]:
     """A host on what the log holds; the first thing it does is to close what was open."""
     transcript = fold_log(image.entries)
@@ -196,6 +197,7 @@ def open_host(
         transcript,
         admission,
         window,
+        backlog_limit=backlog_limit,
         faults=faults,
     )
     return enqueue(host, batch)

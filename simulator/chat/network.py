@@ -73,7 +73,10 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is fixed in a world: the acts, what the model says call by call, and which faults may happen."""
+    """What is fixed in a world: the acts, what the model says call by call, and which faults may happen.
+
+    `copies` are tabs that were copied from the first, with its client id.
+    """
 
     acts: tuple[Act, ...]
     scripts: tuple[Script, ...] = ()
@@ -81,7 +84,9 @@ class Setting:
     settings: Settings = DEFAULTS
     tabs: int = 1
     sessions: tuple[str, ...] = ("s",)
+    copies: int = 0
     replay_limit: int = 1_000
+    backlog_limit: int = 256
     faults: Faults = SOUND
     late_calls: bool = False
 
@@ -187,12 +192,13 @@ def first_world(setting: Setting) -> World:
     """The world before anything happened: the tabs are just being opened."""
     world = World(
         setting,
-        Server(settings=setting.settings, replay_limit=setting.replay_limit, faults=setting.faults),
+        Server((), setting.settings, setting.replay_limit, setting.backlog_limit, setting.faults),
         (),
         tuple(Disk(session) for session in setting.sessions),
     )
-    for number in range(setting.tabs):
-        tab, outs = client.load_tab(f"tab{number}", setting.sessions[0], faults=setting.faults)
+    for number in range(setting.tabs + setting.copies):
+        name, load = (f"tab{number}", "1") if number < setting.tabs else ("tab0", f"copy{number}")
+        tab, outs = client.load_tab(name, setting.sessions[0], load, faults=setting.faults)
         world = replace(world, tabs=(*world.tabs, tab))
         world = sent_by(world, number, outs)
     return world
@@ -254,7 +260,7 @@ def one_effect(world: World, session: str, out: object) -> World:
             disk = disk_of(world, session)
             return with_disk(world, replace(disk, writing=(disk.writing or ()) + lines))
         case Reply(answer):
-            owner = int(answer.request.split(".")[0].removeprefix("tab"))
+            owner = asker(world, answer.request)
             ghost = replace(world.ghost, inside=world.ghost.inside - {answer.request})
             return replace(world, ghost=ghost, answers=(*world.answers, (owner, answer)))
         case Push(conn, message):
@@ -283,6 +289,14 @@ def one_effect(world: World, session: str, out: object) -> World:
         case _:
             assert isinstance(out, Told), f"an effect of the server: {out}"
             return world
+
+
+def asker(world: World, request: str) -> int:
+    """The tab that asked, by the name of its request; a load that is gone is taken for its successor."""
+    name, load, _ = request.split(".")
+    loads = [number for number, tab in enumerate(world.tabs) if (tab.client, tab.load) == (name, load)]
+    clients = [number for number, tab in enumerate(world.tabs) if tab.client == name]
+    return (loads + clients)[0]
 
 
 def call_model(world: World, session: str, call: int, summary: bool) -> World:

@@ -8,9 +8,7 @@ from windtunnel.simulator.chat import wire
 from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.parts import (
     Item,
-    Row,
 )
-from windtunnel.simulator.chat.rows import Snapshot
 from windtunnel.simulator.chat.view import (
     MAX_WARNINGS,
     Pending,
@@ -19,24 +17,13 @@ from windtunnel.simulator.chat.view import (
 from windtunnel.simulator.chat.window import Cursor
 
 
-def keep_outbox(
-    state: ViewState, outbox: tuple[Pending, ...], snapshot: Snapshot, rows: tuple[Row, ...]
-) -> ViewState:
-    """Optimistic messages that the snapshot does not know stay, unless it should know them."""
-    known = {row.nonce for row in rows} | {item.nonce for item in snapshot.queue}
-    kept: list[Pending] = []
-    warnings = state.warnings
-    for entry in outbox:
-        if entry.item.nonce in known:
-            continue
-        if entry.accepted is not None and (entry.accepted.epoch, entry.accepted.seq) <= (
-            snapshot.epoch,
-            snapshot.seq,
-        ):
-            warnings = (*warnings, f"a message is neither in the history nor in the queue: {entry.item.text}")
-            continue
-        kept.append(entry)
-    return replace(state, outbox=tuple(kept), warnings=warnings[-MAX_WARNINGS:])
+def keep_outbox(state: ViewState, outbox: tuple[Pending, ...]) -> ViewState:
+    """The state of a snapshot with the optimistic messages that it does not know, unless it should know
+    them.
+    """
+    known = {row.nonce for row in state.rows} | {item.nonce for item in state.queue}
+    kept = tuple(entry for entry in outbox if entry.item.nonce not in known)
+    return drop_settled(replace(state, outbox=kept))
 
 
 # --- optimistic messages ------------------------------------------------------------------------------------
@@ -53,6 +40,24 @@ def mark_accepted(state: ViewState, nonce: str, position: Cursor | None) -> View
         Pending(entry.item, position) if entry.item.nonce == nonce else entry for entry in state.outbox
     )
     return replace(state, outbox=outbox)
+
+
+def drop_settled(state: ViewState) -> ViewState:
+    """Without messages that were accepted at a position that the view has, and that are nowhere in it."""
+    known = {row.nonce for row in state.rows} | {item.nonce for item in state.queue}
+    here = (state.epoch, state.last)
+    gone = [
+        entry
+        for entry in state.outbox
+        if entry.accepted is not None
+        and (entry.accepted.epoch, entry.accepted.seq) <= here
+        and entry.item.nonce not in known
+    ]
+    if not gone:
+        return state
+    told = tuple(f"a message is neither in the history nor in the queue: {each.item.text}" for each in gone)
+    state = replace(state, warnings=(*state.warnings, *told)[-MAX_WARNINGS:])
+    return drop_optimistic(state, (entry.item.nonce for entry in gone))
 
 
 def drop_optimistic(state: ViewState, nonces: Iterable[str | None]) -> ViewState:

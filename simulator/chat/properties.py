@@ -191,7 +191,9 @@ def spoken_in_order(before: World, world: World) -> str | None:
             if isinstance(entry.body, UserMessage) and entry.body.nonce in said
         ]
         for tab in world.tabs:
-            ours = [nonce for nonce in rows if nonce is not None and nonce.startswith(f"{tab.client}.")]
+            copied = [each.client for each in world.tabs].count(tab.client) > 1
+            voice = f"{tab.client}.{tab.load}." if copied else f"{tab.client}."
+            ours = [nonce for nonce in rows if nonce is not None and nonce.startswith(voice)]
             if ours != [nonce for nonce in said if nonce in ours]:
                 return f"{tab.client} said {said}, the log has {ours}"
     return None
@@ -212,6 +214,17 @@ def removed_stays_removed(before: World, world: World) -> str | None:
             said = body.item.nonce if isinstance(body, Queued) else getattr(body, "nonce", None)
             if said in gone:
                 return f"{said} came back"
+    return None
+
+
+def commands_happen_once(before: World, world: World) -> str | None:
+    """A command that comes twice is obeyed once."""
+    for disk in logs(before, world):
+        bodies = [entry.body for entry in entries_of(disk.lines)]
+        receipts = (body.receipt for body in bodies if isinstance(body, Commanded) and body.receipt)
+        found = doubled(receipts)
+        if found:
+            return f"{found[0]} was obeyed twice"
     return None
 
 
@@ -331,6 +344,7 @@ STEP_PROPERTIES: Final[dict[str, StepProperty]] = {
     "each message once": each_message_once,
     "spoken in order": spoken_in_order,
     "removed stays removed": removed_stays_removed,
+    "commands happen once": commands_happen_once,
     "idle is closed": idle_is_closed,
     "log is in order": log_is_in_order,
     "view never empties": view_never_empties,

@@ -100,7 +100,7 @@ def hydrate(state: ViewState, snapshot: Snapshot) -> ViewState:
         foreign=state.foreign,
         faults=state.faults,
     )
-    return keep_outbox(hydrated, state.outbox, snapshot, rows)
+    return keep_outbox(hydrated, state.outbox)
 
 
 # --- rows ---------------------------------------------------------------------------------------------------

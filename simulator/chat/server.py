@@ -8,6 +8,7 @@ from typing import TypeAlias
 from windtunnel.simulator.chat.faults import SOUND, Faults
 from windtunnel.simulator.chat.frozen import replace
 from windtunnel.simulator.chat.host import (
+    SUBSCRIBER_LIMIT,
     Host,
     Out,
     drained,
@@ -43,6 +44,7 @@ class Server:
     sessions: tuple[tuple[str, Host | Opening], ...] = ()
     settings: Settings = DEFAULTS
     replay_limit: int = REPLAY_LIMIT
+    backlog_limit: int = SUBSCRIBER_LIMIT
     faults: Faults = SOUND
 
 
@@ -85,7 +87,9 @@ def log_read(server: Server, session: str, image: LogImage) -> Done:
     if isinstance(held, Host) and "C23" not in server.faults:
         return server, ()
     waiting = held.waiting if isinstance(held, Opening) else ()
-    host, outs = open_host(session, image, server.settings, server.faults, server.replay_limit)
+    host, outs = open_host(
+        session, image, server.settings, server.faults, server.replay_limit, server.backlog_limit
+    )
     for request in waiting:
         host, more = serve(host, request)
         outs += more

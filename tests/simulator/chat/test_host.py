@@ -288,6 +288,32 @@ def test_the_snapshot_in_mid_answer_has_the_text_so_far() -> None:
     assert late.rows[-1].text == "Hello world"
 
 
+def test_what_was_said_before_the_reader_left_is_kept() -> None:
+    """A49: the reader disconnects in mid-answer: the answer goes on and is whole in the history."""
+    session = Session()
+    session.follow()
+    session.post("a")
+    session.stream("one ", "two ")
+    session.host = unsubscribe(session.host, "x")
+    session.stream("three")
+    session.hear(ModelDone(session.call, (Content("text", "one two three"),)))
+    assert [(row.text, row.status) for row in session.rows()] == [("a", "done"), ("one two three", "done")]
+
+
+def test_what_was_said_before_the_stop_is_kept() -> None:
+    """A49: the person stops in mid-answer: the row keeps its id and its text, and is aborted."""
+    session = Session()
+    session.post("a")
+    session.stream("one ", "two ")
+    streamed = session.snapshot().open
+    session.command("stop")
+    row = session.rows()[1]
+    assert streamed is not None
+    assert (row.id, row.text, row.status) == (streamed.id, "one two ", "aborted")
+    session.start()
+    assert session.rows()[1] == row
+
+
 def test_history_is_read_only() -> None:
     """C07, A165, A168, A169, A231, S54: an old client's write is refused with a stable code."""
     session = Session()

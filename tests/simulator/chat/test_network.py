@@ -55,7 +55,8 @@ WORLDS = {
         ALL,
         sessions=("s", "z"),
     ),
-    "a small window": Setting((ASK, NEXT), (thinks("hm", "yes"),), ALL, replay_limit=3),
+    "a small window": Setting((ASK, NEXT), (thinks("hm", "yes"),), ALL, replay_limit=3, backlog_limit=2),
+    "a copied tab": Setting((ASK, Act("send", "first", "streaming", 1)), (), ALL, copies=1),
 }
 
 
@@ -72,7 +73,7 @@ ACTS = st.lists(
     st.builds(
         Act,
         st.sampled_from(
-            ["prompt", "send", "send", "steer", "remove", "stop", "interrupt", "release", "reload"]
+            ["prompt", "send", "send", "steer", "remove", "stop", "interrupt", "release", "reload", "branch"]
         ),
         st.sampled_from(["same", "same", "", "other"]),
         st.sampled_from(["now", "quiet", "calling", "streaming", "tools", "queued"]),
@@ -126,7 +127,8 @@ def sane(acts: list[Act]) -> tuple[Act, ...]:
     SCRIPTS,
     SETTINGS,
     st.dictionaries(st.integers(0, 90), st.integers(1, 30), max_size=8),
-    st.sampled_from([3, 1_000]),
+    st.sampled_from([(3, 2), (1_000, 256)]),
+    st.sampled_from([(2, 0), (1, 1)]),
     st.booleans(),
 )
 @settings(max_examples=120, deadline=None)
@@ -135,12 +137,15 @@ def test_any_acts_and_any_faults(
     scripts: list[Script],
     loop: Settings,
     deviations: dict[int, int],
-    window: int,
+    limits: tuple[int, int],
+    tabs: tuple[int, int],
     late: bool,
 ) -> None:
     """S35–S55, A200, A220: whatever the person does, whatever the model says, whatever breaks: every
     property.
     """
-    setting = Setting(sane(acts), tuple(scripts), ALL, loop, 2, replay_limit=window, late_calls=late)
+    setting = Setting(
+        sane(acts), tuple(scripts), ALL, loop, tabs[0], ("s",), tabs[1], *limits, late_calls=late
+    )
     choices = tuple(deviations.get(place, 0) for place in range(1 + max(deviations, default=0)))
     assert follow(setting, choices, len(deviations)) is None
