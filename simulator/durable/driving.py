@@ -40,16 +40,14 @@ def begin(place: Place, snapshot: Snapshot, input: JsonValue, reference: str) ->
     verdict = program.accepts.accept(input)
     if isinstance(verdict, Refused):
         raise InputRefused(str(verdict))
-    return place.store.create(
-        NewRun(
-            snapshot.workflow,
-            snapshot.revision,
-            snapshot.digest,
-            write_snapshot(snapshot),
-            canonical(verdict.value),
-            reference,
-            wall.now_ms(),
-        )
+    return place.store.create(new_run(snapshot, verdict.value, reference, wall.now_ms()))
+
+
+def new_run(snapshot: Snapshot, input: JsonValue, reference: str, now_ms: int) -> NewRun:
+    """What a store needs to know of a run that begins; the input was accepted."""
+    text = write_snapshot(snapshot)
+    return NewRun(
+        snapshot.workflow, snapshot.revision, snapshot.digest, text, canonical(input), reference, now_ms
     )
 
 

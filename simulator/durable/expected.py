@@ -6,7 +6,7 @@ numbered anew, with causes traced back to the durable line that they come from, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from windtunnel.simulator.budget import budget
@@ -45,12 +45,15 @@ class Crash(NamedTuple):
     ending: Ending
 
 
-def crashes(setup: Setup) -> list[Crash]:
-    """Every crash point of the crash-free paths, with what its simulation ends in."""
+def crashes(setup: Setup, only: Callable[[Point], bool] | None = None) -> list[Crash]:
+    """Every crash point of the crash-free paths, or those that `only` picks, with what its simulation ends
+    in.
+    """
     world = setup.world
     start = world.start(budget(0, {}))
     paths = crash_free_paths(world, start)
-    return [_crash(world, point) for path in paths for point in points(world, path)]
+    found = [point for path in paths for point in points(world, path)]
+    return [_crash(world, point) for point in found if only is None or only(point)]
 
 
 def _crash(world: World, point: Point) -> Crash:

@@ -29,9 +29,11 @@ from windtunnel.simulator.events import (
     Commit,
     Disarm,
     Emit,
+    Escape,
     HangUp,
     Release,
     Repair,
+    Say,
     Step,
     Tell,
     Timeout,
@@ -43,6 +45,7 @@ from windtunnel.simulator.moves import Host as Locals
 from windtunnel.simulator.network import CHAT, Inbox, Provider, Wire
 from windtunnel.simulator.providers import behaviour as providers
 from windtunnel.simulator.providers.behaviour import Kind, Menu, Request
+from windtunnel.simulator.providers.scripted import ScriptedProvider
 from windtunnel.simulator.run.engine import Engine, View, engine
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.recovery import boot, recover
@@ -102,7 +105,7 @@ class Host:
         self.loop, self.engine = Loop(), Engine()
         self.inbox: Inbox = ()
         self.wire: Wire = ()
-        self.call = Provider()
+        self.call = Provider(sent=0) if isinstance(provider, ScriptedProvider) else Provider()
         self.timer: Timer | None = None
         self._told: list[int] = []
         self._cause = self._last = self._streamed = self._went_on = 0
@@ -152,10 +155,11 @@ class Host:
         """Whether the run has ended."""
         return self.run.position.status in OVER
 
-    def receive(self, message: ToEngine) -> None:
-        """Something from outside for the engine."""
+    def receive(self, message: ToEngine | Say | Escape) -> None:
+        """Something that a person does."""
         links = Links(self.inbox, self.wire, self.call, self.timer)
-        self._take(Draft("", "person", "engine", message, links, ""))
+        handler = "loop" if isinstance(message, Say | Escape) else "engine"
+        self._take(Draft("", "person", handler, message, links, ""))
 
     def _hears(self) -> bool:
         """Take what somebody asked for."""
@@ -180,7 +184,7 @@ class Host:
     def _renew(self) -> None:
         """Renew the claim before it has used up half of its time."""
         now = self.wall()
-        if self.claim.expires_ms - now < LEASE_MS // 2:
+        if self.claim.expires_ms - now <= LEASE_MS // 2:
             self.claim = self.store.renew(self.claim, now, LEASE_MS)
 
     def _menu(self) -> Menu:

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, cast
 
-from windtunnel.compiler.canonical import canonical
-from windtunnel.compiler.snapshotfile import write_snapshot
 from windtunnel.simulator.budget import budget
+from windtunnel.simulator.durable.driving import new_run
 from windtunnel.simulator.durable.lines import attempts_of, state_of
 from windtunnel.simulator.events import Commit, Event
 from windtunnel.simulator.search.exploration import Setup
 from windtunnel.simulator.store.interface import ClaimLost, Store
 from windtunnel.simulator.store.memory import MemoryStore
-from windtunnel.simulator.store.records import OVER, Claim, Line, NewRun
+from windtunnel.simulator.store.records import OVER, Claim, Line
 from windtunnel.simulator.store.sqlite import SqliteStore, memory_store
 from windtunnel.simulator.world import STORE, Option, State, World, until
 
@@ -88,16 +87,7 @@ def _commits(world: World, state: State, option: Option) -> Iterator[tuple[int, 
 
 def _first(setup: Setup) -> Image:
     """A store with one queued run, twice."""
-    snapshot = setup.snapshot
-    new = NewRun(
-        snapshot.workflow,
-        snapshot.revision,
-        snapshot.digest,
-        write_snapshot(snapshot),
-        canonical(setup.world.input),
-        setup.reference,
-        0,
-    )
+    new = new_run(setup.snapshot, setup.world.input, setup.reference, 0)
     model, real = MemoryStore(), memory_store()
     model.create(new)
     real.create(new)

@@ -11,21 +11,25 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Sequence
+import time  # noqa: TID251
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from windtunnel.compiler.canonical import canonical
-from windtunnel.compiler.snapshotfile import write_snapshot
 from windtunnel.simulator.durable import killing
+from windtunnel.simulator.durable.driving import new_run
 from windtunnel.simulator.durable.expected import Crash, crashes
 from windtunnel.simulator.durable.killing import EQUAL, HELD, Life, first_life, second_life
+from windtunnel.simulator.search.crashpoints import Point
 from windtunnel.simulator.search.exploration import Setup
-from windtunnel.simulator.store.records import NewRun
 from windtunnel.simulator.store.sqlite import open_store
 
 AT_ONCE: Final = 8
 """The most children at a time; more would only wait for the disk."""
+
+NAP: Final = 0.002
+"""Seconds between two looks at the children."""
 
 Progress = Callable[[int, int], None]
 """Called with how many points are done, of how many."""
@@ -42,7 +46,7 @@ class Survived(NamedTuple):
 def torture(
     setup: Setup,
     *,
-    only: Callable[[Crash], bool] | None = None,
+    only: Callable[[Point], bool] | None = None,
     race: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -50,7 +54,7 @@ def torture(
     """Fire every point for real, or those that `only` picks; with `race` two processes start after each crash
     and one of them wins the claim.
     """
-    wanted = [crash for crash in crashes(setup) if only is None or only(crash)]
+    wanted = crashes(setup, only)
     folder = Path(tempfile.mkdtemp(prefix="windtunnel-torture-"))
     try:
         blank = folder / "blank.db"
@@ -64,19 +68,8 @@ def torture(
 
 def _begin(setup: Setup, path: Path) -> None:
     """A store with one queued run, copied for each point."""
-    snapshot = setup.snapshot
     with open_store(path, create=True) as store:
-        store.create(
-            NewRun(
-                snapshot.workflow,
-                snapshot.revision,
-                snapshot.digest,
-                write_snapshot(snapshot),
-                canonical(setup.world.input),
-                setup.reference,
-                0,
-            )
-        )
+        store.create(new_run(setup.snapshot, setup.world.input, setup.reference, 0))
 
 
 class _Job:
@@ -107,8 +100,9 @@ class _Job:
         which = self._running.pop(pid)
         if which == 0:
             if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL):
+                code = os.waitstatus_to_exitcode(status)
                 self.said = (
-                    f"the process did not die there (it left with {os.waitstatus_to_exitcode(status)})"
+                    "; ".join(self._reports()) or f"the process did not die there, it left with {code}"
                 )
                 return []
             return [self._second(which) for which in range(1, 3 if self.race else 2)]
@@ -126,6 +120,9 @@ class _Job:
         if pid == 0:
             try:
                 live()
+            except BaseException as problem:
+                said = f"{type(problem).__name__}: {problem}"
+                (self.folder / f"said-{which}").write_text(said, encoding="utf-8")
             finally:
                 os._exit(killing.REFUSED)
         self._running[pid] = which
@@ -133,28 +130,43 @@ class _Job:
 
     def _judge(self) -> None:
         """One process must have gone on to the right end; another may have found the run taken or over."""
-        said = [path.read_text(encoding="utf-8") for path in sorted(self.folder.glob("said-*"))]
         if EQUAL not in self._verdicts or not set(self._verdicts) <= {EQUAL, HELD}:
-            self.said = "; ".join(said) or f"the second life left with {self._verdicts}"
+            self.said = "; ".join(self._reports()) or f"the second life left with {self._verdicts}"
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _reports(self) -> list[str]:
+        return [path.read_text(encoding="utf-8") for path in sorted(self.folder.glob("said-*"))]
 
 
 def _work(jobs: Sequence[_Job], workers: int, progress: Progress | None) -> None:
-    """Keep so many jobs going until all are done; no other child of this process is waited for."""
+    """Keep so many jobs going until all are done."""
     waiting = list(reversed(jobs))
     owners: dict[int, _Job] = {}
     done = 0
-    while waiting or owners:
-        while waiting and len(owners) < workers:
-            job = waiting.pop()
-            owners |= dict.fromkeys(job.begin(), job)
-        pid, status = os.waitpid(-1, 0)
-        if pid not in owners:
-            continue
-        job = owners.pop(pid)
-        following = job.ended(pid, status)
-        owners |= dict.fromkeys(following, job)
-        if not following and not job.is_running:
-            done += 1
-            if progress is not None:
-                progress(done, len(jobs))
+    try:
+        while waiting or owners:
+            while waiting and len(owners) < workers:
+                job = waiting.pop()
+                owners |= dict.fromkeys(job.begin(), job)
+            pid, status = _next_to_end(owners)
+            job = owners.pop(pid)
+            owners |= dict.fromkeys(job.ended(pid, status), job)
+            if not job.is_running:
+                done += 1
+                if progress is not None:
+                    progress(done, len(jobs))
+    finally:
+        for pid in owners:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+
+def _next_to_end(owners: Iterable[int]) -> tuple[int, int]:
+    """The first of our children that is gone, and how it ended; nobody else's children are waited for."""
+    while True:
+        for pid in owners:
+            found, status = os.waitpid(pid, os.WNOHANG)
+            if found:
+                return found, status
+        time.sleep(NAP)

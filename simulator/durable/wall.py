@@ -53,7 +53,7 @@ def is_dead(owner: str) -> bool:
     A wrong answer would do no harm: the token of the claim that follows fences the older one.
     """
     pid, _, machine = owner.partition("@")
-    if machine != socket.gethostname() or not pid.isdecimal():
+    if os.name != "posix" or machine != socket.gethostname() or not pid.isdecimal():
         return False
     try:
         os.kill(int(pid), 0)

@@ -205,7 +205,8 @@ class MemoryStore:
 
     def asked(self, run: str) -> tuple[Asked, ...]:
         """What was asked and not settled yet."""
-        return tuple(asked for asked in self._asked.values() if asked.run == self.run(run).run)
+        known = self.run(run).run
+        return tuple(asked for asked in self._asked.values() if asked.run == known)
 
     def settle(self, claim: Claim, asked: Asked) -> None:
         """What was asked is done."""

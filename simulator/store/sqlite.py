@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time  # noqa: TID251
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,9 @@ from windtunnel.simulator.store.values import pack, sha256, sorted_event, unpack
 BUSY_MS: Final = 20_000
 """How long a writer waits for another before it gives up."""
 
+JOURNAL_NAP_MS: Final = 20
+"""Between two tries to switch the journal."""
+
 PRIVATE: Final = 0o600
 """Mode of the file: runs may hold anything that their inputs hold."""
 
@@ -56,7 +60,7 @@ def open_store(path: Path, *, create: bool = False) -> SqliteStore:
             _touch(path)
         elif not path.is_file():
             raise StoreRefused(f"there is no store {path}")
-        return SqliteStore(_connect(path), str(path))
+        return SqliteStore(_connect(path), str(path), create=create)
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
         raise StoreRefused(f"cannot open {path}: {why.lower()}") from None
@@ -66,7 +70,7 @@ def open_store(path: Path, *, create: bool = False) -> SqliteStore:
 
 def memory_store() -> SqliteStore:
     """A store in the memory of this process, on the same engine."""
-    return SqliteStore(sqlite3.connect(MEMORY, isolation_level=None), MEMORY)
+    return SqliteStore(sqlite3.connect(MEMORY, isolation_level=None), MEMORY, create=True)
 
 
 def _touch(path: Path) -> None:
@@ -85,12 +89,12 @@ def _connect(path: Path) -> sqlite3.Connection:
 class SqliteStore:
     """The interface of a store on one connection. Close it, or use it in a `with`."""
 
-    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, name: str, *, create: bool) -> None:
         self.connection = connection
         self.name = name
         try:
             with self._refusing():
-                self._prepare()
+                self._prepare(create)
         except StoreRefused:
             connection.close()
             raise
@@ -109,29 +113,42 @@ class SqliteStore:
 
     # --- opening --------------------------------------------------------------------------------------------
 
-    def _prepare(self) -> None:
+    def _prepare(self, create: bool) -> None:
         """Settings of the connection, then the file's own: whose it is, how old, whether it is whole."""
         run = self.connection.execute
         run("PRAGMA foreign_keys = ON")
         run("PRAGMA trusted_schema = OFF")
-        self._identify()
-        if self.name != MEMORY:
-            (mode,) = run("PRAGMA journal_mode = WAL").fetchone()
-            if mode != "wal":
-                raise StoreRefused(f"cannot use {self.name}: its file system has no write-ahead log")
+        self._identify(create)
         run("PRAGMA synchronous = FULL")
         self._migrate()
         (verdict,) = run("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise StoreRefused(f"{self.name} is damaged: {verdict}")
+        if self.name != MEMORY and self._journal() != "wal":
+            raise StoreRefused(f"cannot use {self.name}: its file system has no write-ahead log")
 
-    def _identify(self) -> None:
+    def _journal(self) -> str:
+        """Switch to the write-ahead log; for a moment of that nobody else may use the file."""
+        for _ in range(BUSY_MS // JOURNAL_NAP_MS):
+            try:
+                (mode,) = self.connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            except sqlite3.OperationalError as problem:
+                if not problem.sqlite_errorname.startswith("SQLITE_BUSY"):
+                    raise
+                time.sleep(JOURNAL_NAP_MS / 1_000)
+            else:
+                return str(mode)
+        raise StoreRefused(f"{self.name} is in use: another process kept it for {BUSY_MS // 1_000} s")
+
+    def _identify(self, create: bool) -> None:
         """Refuse a file of another program or of a newer version, before anything is written to it."""
         (application,) = self.connection.execute("PRAGMA application_id").fetchone()
         (version,) = self.connection.execute("PRAGMA user_version").fetchone()
         (tables,) = self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         if application != APPLICATION_ID and (application or version or tables):
             raise StoreRefused(f"{self.name} is a database of another program")
+        if not version and not create:
+            raise StoreRefused(f"{self.name} is not a store of windtunnel: it is empty")
         if version > VERSION:
             raise StoreRefused(
                 f"{self.name} was written by a newer windtunnel (version {version} of the store); "
