@@ -19,6 +19,9 @@ from windtunnel.simulator.world import LOG, STORE, WATCH, Cut, Option, State, Wo
 MAX_PATHS: Final = 256
 """Crash-free paths that are looked at."""
 
+MAX_QUIET_STATES: Final = 200_000
+"""States on crash-free paths that are looked at."""
+
 MAX_STEPS: Final = 10_000
 """Transitions of a path before it counts as endless."""
 
@@ -79,7 +82,8 @@ def crash_free_paths(world: World, start: State) -> list[list[Step]]:
     order = [start]
     for state in order:
         for step in _quiet(world, state):
-            if step.option.state not in first_way:
+            new_state = step.option.state not in first_way and not step.option.violations
+            if new_state and len(order) < MAX_QUIET_STATES:
                 first_way[step.option.state] = step
                 order.append(step.option.state)
     paths: list[list[Step]] = []
@@ -133,7 +137,7 @@ def _onwards(world: World, state: State) -> list[Step]:
     path: list[Step] = []
     for _ in range(MAX_STEPS):
         step = next(_quiet(world, state), None)
-        if step is None:
+        if step is None or step.option.violations:
             break
         path.append(step)
         state = step.option.state

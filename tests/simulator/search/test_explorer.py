@@ -40,13 +40,13 @@ def test_more_faults_reach_more_states() -> None:
 
 def test_a_cap_takes_a_kind_away() -> None:
     """Caps hold for single kinds, the total for all."""
-    all_ = states(DECIDE, 2)
+    all_ = states(DECIDE, 1)
     for kind in KINDS:
-        assert states(DECIDE, 2, **{kind: 0}) < all_
-        assert states(DECIDE, 2, **{kind: 2}) == all_
-    assert explore(flow(DECIDE), faults=2, crashes=0).states == states(DECIDE, 2, crash=0)
-    assert explore(flow(DECIDE), faults=2, duplicates=0).states == states(DECIDE, 2, duplicate=0)
-    assert explore(flow(DECIDE), faults=2, provider_faults=0).states == states(DECIDE, 2, provider=0)
+        assert states(DECIDE, 1, **{kind: 0}) < all_
+        assert states(DECIDE, 1, **{kind: 1}) == all_
+    assert explore(flow(DECIDE), faults=1, crashes=0).states == states(DECIDE, 1, crash=0)
+    assert explore(flow(DECIDE), faults=1, duplicates=0).states == states(DECIDE, 1, duplicate=0)
+    assert explore(flow(DECIDE), faults=1, provider_faults=0).states == states(DECIDE, 1, provider=0)
 
 
 def test_fingerprints_and_whole_states_agree() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.simulator.flows import ANSWER, DECIDE, flow
@@ -27,6 +27,7 @@ def token(*taken: int, workflow: str = "builtin:answer") -> Token:
     return Token(workflow, "sha256:0", {"a": 1}, budget(2), taken)
 
 
+@settings(max_examples=40)
 @given(choices, json, st.text(max_size=20), st.none() | st.sampled_from(["W01", "W12"]))
 def test_what_is_written_can_be_read(taken: list[int], given_: object, name: str, fault: str | None) -> None:
     """All but trailing zeros, which say nothing."""
