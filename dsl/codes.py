@@ -224,6 +224,7 @@ CODES: Final[dict[str, tuple[str, Severity]]] = {
     "WT1217": ("expectation that cannot fail", _ERROR),
     "WT1218": ("order that cannot be", _ERROR),
     "WT1219": ("value that reads something", _ERROR),
+    "WT1220": ("message that ends twice", _ERROR),
 }
 
 

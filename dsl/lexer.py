@@ -132,10 +132,10 @@ class _Lexer:
     def code(self, position: int) -> int:
         """Read tokens until a string begins or goes on, or to the end; returns where it stopped."""
         text, keywords, operators = self.text, self.table.keywords, self.table.operators
-        scan, tokens, frames = self.table.pattern.match, self.tokens, self.frames
-        while (found := scan(text, position)) is not None:
+        tokens, frames = self.tokens, self.frames
+        for found in self.table.pattern.finditer(text, position):
             group = found.lastgroup
-            start, position = found.span(group)  # type: ignore[arg-type]
+            start, position = found.span(found.lastindex or 0)
             if group == "NAME":
                 word = text[start:position]
                 kind = keywords.get(word)
@@ -159,6 +159,15 @@ class _Lexer:
                     if kind == "SLASH" and self.tight(start, position):
                         kind = "TIGHT_SLASH"
                     tokens.append(_token((kind, sign, start, position)))
+            elif group == "plain":
+                if self.newline:
+                    self.end_line("TEXT_OPEN")
+                tokens.append(_token(("TEXT_OPEN", '"', start, start + 1)))
+                if position - start > 2:
+                    tokens.append(
+                        _token(("TEXT_PIECE", text[start + 1 : position - 1], start + 1, position - 1))
+                    )
+                tokens.append(_token(("TEXT_CLOSE", '"', position - 1, position)))
             elif group == "newline":
                 if frames:
                     if frames[-1].lines:
@@ -178,7 +187,9 @@ class _Lexer:
                     self.end_line(group)
                 tokens.append(_token((group, text[start:position], start, position)))
             else:
-                position = self.odd(group or "", start, position)
+                end = self.odd(group or "", start, position)
+                if end != position:
+                    return end
         return len(text) if not (frames and frames[-1].bound) else self.unfinished(len(text))
 
     # --- words and brackets -------------------------------------------------------------------------------

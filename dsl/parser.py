@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -41,6 +42,17 @@ class Parsed:
 
 def parse(source: Source) -> Parsed:
     """Read a file. Total: every text gives a tree of what is intact, and diagnostics for the rest."""
+    collecting = gc.isenabled()
+    gc.disable()  # a tree has no cycles; the collector would only walk it again and again while it grows
+    try:
+        return _parse(source)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _parse(source: Source) -> Parsed:
+    """Read a file."""
     whole = Span(0, len(source.text))
     empty = File(None, (), (), whole)
     size = len(source.text) if source.text.isascii() else len(source.text.encode("utf-8", "replace"))

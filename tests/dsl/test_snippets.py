@@ -96,12 +96,12 @@ def test_several_lines_and_files() -> None:
 
 
 def test_the_table_of_codes() -> None:
-    """Codes are `WT` and four digits in bands 00 to 11, with a title in lower case that no other code has."""
+    """Codes are `WT` and four digits in bands 00 to 12, with a title in lower case that no other code has."""
     for code, (title, _) in CODES.items():
         assert code[:2] == "WT"
         assert code[2:].isdigit()
         assert len(code) == 6
-        assert 0 <= int(code[2:4]) <= 11
+        assert 0 <= int(code[2:4]) <= 12
         assert title
         assert not title.endswith(".")
     titles = [title for title, _ in CODES.values()]
