@@ -16,10 +16,10 @@ from windtunnel.compiler.resolver import Kind
 from windtunnel.compiler.scenario import WorldRead
 from windtunnel.compiler.types import (
     BOOL,
-    DURATION,
     JSON,
     NULL,
     TEXT,
+    DurationShape,
     FieldShape,
     IntShape,
     JsonShape,
@@ -74,7 +74,7 @@ MESSAGE: Final = record(
 DECISIONS: Final = record(requested=COUNT, winners=COUNT, answered=COUNT, defaulted=COUNT, cancelled=COUNT)
 
 WORLD: Final[Mapping[str, Shape]] = {
-    "clock": DURATION,
+    "clock": DurationShape(0, None),
     "client": record(connected=BOOL),
     "transcript": record(canonical=ListShape(MESSAGE), client=ListShape(MESSAGE)),
     "queue": record(ids=ListShape(TEXT), texts=ListShape(TEXT)),

@@ -23,6 +23,9 @@ from windtunnel.dsl.syntax import Expr, NodePath, Span
 CLOSED: Final = Env(None, START, isolated=True)
 """Where nothing can be read."""
 
+ABOUT_NULL: Final = ("WT0401", "WT0402", "WT0419", "WT0421")
+"""Findings about what may be null, or never is."""
+
 
 class ScenarioTyping:
     """Types what stands in the scenarios of one file."""
@@ -56,8 +59,15 @@ class ScenarioTyping:
         return typed.outputs.get(declaration.name, JSON)
 
     def condition(self, scope: Scope, rewritten: Rewritten) -> Shape:
-        """The shape of an expectation about a workflow; mistakes in it are reported."""
-        return self.expressions.condition(rewritten.expr, self.env(scope, rewritten))
+        """The shape of an expectation about a workflow; mistakes in it are reported.
+
+        What may be null need not be handled: there it fails the expectation, and asking for it is fair.
+        """
+        sink = self.file.findings.sink
+        before = len(sink)
+        shape = self.expressions.condition(rewritten.expr, self.env(scope, rewritten))
+        sink[before:] = [found for found in sink[before:] if found.code not in ABOUT_NULL]
+        return shape
 
     def env(self, scope: Scope, rewritten: Rewritten) -> Env:
         """What an expectation sees: the variables that it reads."""

@@ -25,7 +25,7 @@ class Takes(StrEnum):
     NOTHING = "nothing"
     TEXT = "a text"
     VALUE = "a value"
-    CALL = 'a call, such as `read({ path: "a.py" })`'
+    CALL = 'a tool with its argument, such as `read({ path: "a.py" })`'
     MAYBE_TEXT = "a text, or nothing"
 
 
@@ -52,6 +52,12 @@ ACTS: Final[Mapping[str, ActRule]] = {
 """`fails` is an error that ends the turn, `retries` one after which the model is asked again, `stops` gives
 the reason a message stopped for (`length` or `aborted`), `settles` ends a turn without the output, and
 `stalls` never ends one."""
+
+ENDINGS: Final = ("fails", "retries", "stops", "stalls", "settles")
+"""Acts that say how a message ends; one of them is enough."""
+
+CALLS: Final = ("calls", "submits")
+"""Acts that call a tool; what is said after them is said in the next message."""
 
 STOPS: Final = ("length", "aborted")
 

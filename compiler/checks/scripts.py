@@ -10,7 +10,7 @@ from windtunnel.compiler.nodepaths import Found
 from windtunnel.compiler.resolver import Kind
 from windtunnel.compiler.types import INT, TEXT, FieldShape, IntShape, RecordShape, Shape
 from windtunnel.compiler.unions import union
-from windtunnel.compiler.vocabulary import ACTS, EFFECTS, STOPS, Takes
+from windtunnel.compiler.vocabulary import ACTS, CALLS, EFFECTS, ENDINGS, STOPS, Takes
 from windtunnel.dsl.syntax import Act, AssistantOutput, Node, ProviderLine, Text
 
 PROCESS: Final = RecordShape(
@@ -36,7 +36,7 @@ def check_scripts(staged: Staged) -> None:
         if before is not line:
             _report_second(staged, line, before)
         intact = [_check_act(staged, found, line, act) for turn in line.turns for act in turn]
-        if all(intact):
+        if all(intact) and all(_check_ending(staged, turn) for turn in line.turns):
             _check_end(staged, found, line)
 
 
@@ -102,6 +102,28 @@ def _check_argument(staged: Staged, act: Act, takes: Takes) -> bool:
     return True
 
 
+def _check_ending(staged: Staged, turn: tuple[Act, ...]) -> bool:
+    """Whether each message of a turn ends in one way only."""
+    ending: Act | None = None
+    called = False
+    for act in turn:
+        verb = act.verb.text
+        if called and verb not in CALLS:
+            ending, called = None, False
+        called = called or verb in CALLS
+        if verb in ENDINGS and ending is not None:
+            staged.findings.add(
+                "WT1220",
+                f"this message ends with `{ending.verb.text}`; it does not end a second time",
+                act.verb.span,
+                secondary=[(ending.verb.span, "the end of the message")],
+                help="begin the next message with `then`",
+            )
+            return False
+        ending = act if verb in ENDINGS else ending
+    return True
+
+
 # --- outputs ------------------------------------------------------------------------------------------------
 
 
@@ -133,7 +155,7 @@ def _answers(found: Found) -> bool:
 
 
 def _check_answer(staged: Staged, line: ProviderLine, last: tuple[Act, ...]) -> None:
-    calls = [at for at, act in enumerate(last) if act.verb.text in ("calls", "submits")]
+    calls = [at for at, act in enumerate(last) if act.verb.text in CALLS]
     after = last[calls[-1] + 1 :] if calls else last
     # A message that is cut or asked again says what it says.
     if any(act.verb.text in ("says", "stops") for act in after):

@@ -185,7 +185,10 @@ class Director:
             cut = self._cut(cue, actions)
             if cut is not None:
                 cue.done = True
-                return self.world.crash(self.state, option, cut)
+                crash = self.world.crash(self.state, option, cut)
+                # A crash at a time is no part of what would have come next.
+                timed = cue.moment is None or cue.moment.event is None
+                return crash._replace(move=crash.move._replace(source="")) if timed else crash
         return option
 
     def _cut(self, cue: FaultCue, actions: tuple[Action, ...]) -> Cut | None:
@@ -288,17 +291,17 @@ class Director:
         """Lines that nothing came of."""
         for line, used, whole in self.script.unused():
             said = "is never used" if not used else f"has {whole} messages, of which only {used} are used"
-            yield Broken(Cause.SCRIPT, "", f"this line of {line.node} {said}", line.where)
+            yield self._broken(Cause.SCRIPT, f"this line of {line.node} {said}", line.where)
         over = " before the run was over" if self.world.over(self.state) else ""
         for person in self.person:
             if not person.done:
                 said = f"“{person.line.verb}{moment_words(person.line.moment)}” was never possible{over}"
-                yield Broken(Cause.PERSON, "", said, person.line.where)
+                yield self._broken(Cause.PERSON, said, person.line.where)
         for fault in self.faults:
             if not fault.done:
                 what = fault.line.process or (str(fault.line.event) if fault.line.event else "")
                 said = f"“{fault.line.kind} {what}{moment_words(fault.line.moment)}” never came about"
-                yield Broken(Cause.FAULT, "", said, fault.line.where)
+                yield self._broken(Cause.FAULT, said, fault.line.where)
 
     def _broken(self, cause: Cause, message: str, where: Where | None = None) -> Broken:
         seq = len(self.teller.writer.events)

@@ -72,15 +72,15 @@ class _Check:
 
     def order(self, starts: Sequence[tuple[str, int]]) -> Broken | None:
         at, seq = 0, 0
-        for node in self.expect.order:
+        for index, node in enumerate(self.expect.order):
             found = next((n for n in range(at, len(starts)) if starts[n][0] == node), None)
             if found is None:
-                return self._out_of_order(node, seq, starts)
+                return self._out_of_order(index, seq, starts)
             at, seq = found + 1, starts[found][1]
         return None
 
-    def _out_of_order(self, node: str, seq: int, starts: Sequence[tuple[str, int]]) -> Broken:
-        index = self.expect.order.index(node)
+    def _out_of_order(self, index: int, seq: int, starts: Sequence[tuple[str, int]]) -> Broken:
+        node = self.expect.order[index]
         before = self.expect.order[index - 1] if index else None
         earlier = any(name == node for name, _ in starts)
         never = f"{node} never started" if not earlier else f"{node} did not start again"

@@ -55,7 +55,7 @@ def message(acts: Sequence[Act]) -> Turn:
             case "fails" | "retries":
                 stop, retryable = Stop.ERROR, act.verb == "retries"
                 error = FAILED if act.value is None else str(act.value)
-            case "stops":
+            case "stops" if error is None:
                 stop = Stop(str(act.value))
             case "stalls":
                 stalls = True
