@@ -70,6 +70,10 @@ compatibility  what a change breaks
 mending        safe fixes put into a text
 revision       the lock, and what it takes to keep it
 explanation    the page of a code
+places         where a run can stand and go, through all includes
+bounds         the most that a run can take, as a formula
+facts          what can be told before a run
+standing       what a change means to runs that are not over
 drawing/       snapshot to picture
 builtins/      the workflows that are shipped
 pages/         the pages of the codes, with their examples

@@ -40,12 +40,16 @@ class Reader(Protocol):
         ...
 
 
+def builtin_names() -> tuple[str, ...]:
+    """The names of the shipped workflows, sorted, without `builtin:`."""
+    entries = files("windtunnel.compiler.builtins").iterdir()
+    return tuple(sorted(each.name.removesuffix(".flow") for each in entries if each.name.endswith(".flow")))
+
+
 def builtin(name: str) -> Source | Refused:
     """A workflow that is shipped with the compiler; `name` is without `builtin:`."""
     folder = files("windtunnel.compiler.builtins")
-    shipped = sorted(
-        entry.name.removesuffix(".flow") for entry in folder.iterdir() if entry.name.endswith(".flow")
-    )
+    shipped = builtin_names()
     if name not in shipped:
         return Refused("WT0103", f"there is no built-in `{name}`", f"the built-ins are {', '.join(shipped)}")
     text = folder.joinpath(f"{name}.flow").read_text(encoding="utf-8")

@@ -58,6 +58,11 @@ def renamed(snapshot: Snapshot, names: Names) -> Snapshot:
     )
 
 
+def renamed_id(names: Names, name: str) -> str:
+    """One qualified id under its new name."""
+    return _Renaming(names).id(name)
+
+
 class _Renaming:
     def __init__(self, names: Names) -> None:
         self._names = names

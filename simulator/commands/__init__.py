@@ -20,6 +20,9 @@ check        find mistakes
 explain      the page of a code
 bump         revisions raised and locked
 diff         what a change breaks
+checkruns    what it means to runs that are not over
+facts        what can be told before a run
+builtins     the workflows that are shipped
 compile      snapshot to JSON
 graph        snapshot to picture
 run          one run, told as a story

@@ -6,6 +6,7 @@ columns       aligned columns, measured in cells of a terminal
 findings      diagnostics as JSON
 sarif         the same as SARIF
 annotations   the same beside the lines of a pull request
+facts         what can be told before a run
 story         a trace, one event a line
 folding       quiet visits made short
 stored        the runs of a store
