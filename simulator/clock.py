@@ -17,11 +17,12 @@ class Timer(NamedTuple):
 
 
 class Clock:
-    """The time of one printed run."""
+    """The time of one printed run. `due_ms` is when the request that is open can no longer be answered."""
 
     def __init__(self) -> None:
         self.now_ms = 0
         self.deadline_ms: int | None = None
+        self.due_ms: int | None = None
         self._left_ms: int | None = None
 
     def tick(self) -> None:
@@ -38,6 +39,11 @@ class Clock:
         running = self.deadline_ms is not None and held
         self._left_ms = max(1, (self.deadline_ms or 0) - self.now_ms) if running else None
         self.deadline_ms = None
+
+    def wait(self) -> None:
+        """Nobody answers until the request is due."""
+        if self.due_ms is not None:
+            self.now_ms = max(self.now_ms, self.due_ms)
 
     def jump(self) -> None:
         """Nothing else happens until the timer fires."""

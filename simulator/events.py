@@ -51,6 +51,9 @@ OLDER_ENTRY: Final = Mark("older entry")
 PROMPT_ENTRY: Final = Mark("prompt entry")
 ELAPSED: Final = Mark("elapsed")
 INVOCATION: Final = Mark("invocation")
+CONTINUED: Final = Mark("continued run")
+NOTICE: Final = Mark("notice")
+THIS_NOTICE: Final = Mark("this notice")
 THIS_INVOCATION: Final = Mark("this invocation")
 REPLAYED: Final = Mark("replayed steps")
 
@@ -87,8 +90,8 @@ class Row:
     """One entry of the session log.
 
     `kind` is `session`, `step` (a prompt of the engine), `user`, `queued` (an accepted follow-up),
-    `assistant` or `tool`. `prompt` tells step prompts apart: `step`, `reminder`, `resume`. `stop` is an
-    assistant row's stop reason, `calls` the tools that it calls.
+    `assistant`, `tool` or `notice` (a notification of `node`). `prompt` tells step prompts apart: `step`,
+    `reminder`, `resume`. `stop` is an assistant row's stop reason, `calls` the tools that it calls.
     """
 
     kind: str
@@ -238,13 +241,51 @@ class Timeout:
 
 
 @dataclass(frozen=True, slots=True)
+class Returned:
+    """Outside to engine: an effect came back, with `output` as canonical JSON, or failed with `error`."""
+
+    output: str | None
+    error: str = ""
+    attempt: str = CURRENT
+    copy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Person to engine: an answer to the request with that digest.
+
+    `choice` is None for a checkpoint; `value` is canonical JSON: what the choice asks for, or the answer.
+    `overdue` says that it arrives when the time is up; `rival` is another answer that will come later.
+    """
+
+    digest: str
+    choice: str | None
+    value: str | None = None
+    attempt: str = CURRENT
+    overdue: bool = False
+    copy: bool = False
+    rival: Answered | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """Clock to engine: the time to answer the request of the attempt is up."""
+
+    attempt: str = CURRENT
+    copy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """A process goes on by itself."""
 
 
 ToLoop: TypeAlias = Prompt | Reply | Abort | Say | Escape | Step
-ToEngine: TypeAlias = Delivered | Submitted | Published | Heard | Settled | Cancel | Release | Timeout | Step
-Inside: TypeAlias = Prompt | Reply | Abort | Delivered | Submitted | Published | Heard | Settled
+FromOutside: TypeAlias = Returned | Answered | Deadline
+ToEngine: TypeAlias = (
+    Delivered | Submitted | Published | Heard | Settled | Cancel | Release | Timeout | FromOutside | Step
+)
+Inside: TypeAlias = Prompt | Reply | Abort | Delivered | Submitted | Published | Heard | Settled | FromOutside
 
 
 # --- effects ------------------------------------------------------------------------------------------------
@@ -300,6 +341,23 @@ class HangUp:
 
 
 @dataclass(frozen=True, slots=True)
+class Perform:
+    """Call an effect outside; the question's prompt is what it is given, as canonical JSON.
+
+    With a `key` the outside applies it once for all calls of that `name` and key.
+    """
+
+    question: Question
+    name: str
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """Nobody waits for the effect that was called any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Arm:
     """Start the timer of the current attempt, or let it run on with what was left."""
 
@@ -313,6 +371,6 @@ class Disarm:
     held: bool = False
 
 
-Action: TypeAlias = Commit | Append | Repair | Emit | Tell | Ask | HangUp | Arm | Disarm
+Action: TypeAlias = Commit | Append | Repair | Emit | Tell | Ask | HangUp | Perform | Withdraw | Arm | Disarm
 DURABLE: Final = (Commit, Append, Repair)
 """The actions that a crash cannot undo."""

@@ -9,11 +9,43 @@ is small and relative, and what a crash makes unknowable it forgets.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Final
 
 from windtunnel.compiler.canonical import canonical
-from windtunnel.compiler.snapshot import AgentNode, AssistantMessage, Snapshot, TargetModel
+from windtunnel.simulator import promises
+from windtunnel.simulator.account import (
+    ADOPTION,
+    CALLS,
+    DIGEST,
+    ENDINGS,
+    ENDS,
+    FOLD,
+    GOOD,
+    INVARIANTS,
+    INVISIBLE,
+    LIMITS,
+    MUTED,
+    NOTICES,
+    OWN_TURN,
+    PAUSE,
+    PROMPTS,
+    RERUN,
+    RESPONSE_STOPS,
+    RESPONSES,
+    ROUTES,
+    SETTLED,
+    STUCK,
+    SUBMISSION,
+    TERMINAL,
+    TEXT,
+    TOOLS,
+    Account,
+    Position,
+    Seen,
+    Violation,
+    Watch,
+)
 from windtunnel.simulator.events import (
     CURRENT,
     OLDER_ENTRY,
@@ -24,228 +56,57 @@ from windtunnel.simulator.events import (
     Emit,
     Event,
     Json,
+    Perform,
     Record,
     Release,
     Row,
     Settled,
     Submitted,
 )
+from windtunnel.simulator.facts import Facts
 from windtunnel.simulator.providers.behaviour import Addressed
 
-RESPONSES: Final = "one-visible-response"
-TEXT: Final = "output-is-visible-text"
-SETTLED: Final = "no-advance-before-settlement"
-ADOPTION: Final = "no-adoption-across-attempts"
-INVISIBLE: Final = "nothing-produced-invisibly"
-DIGEST: Final = "receipt-digest-matches"
-PROMPTS: Final = "one-prompt-per-attempt"
-SUBMISSION: Final = "submission-of-its-own-attempt"
-FOLD: Final = "fold-is-state"
-ENDS: Final = "one-start-and-one-end"
-TERMINAL: Final = "nothing-after-the-end"
-RERUN: Final = "completed-nodes-never-rerun"
-ROUTES: Final = "routing-follows-the-edges"
-LIMITS: Final = "limits-hold"
-OWN_TURN: Final = "a-node-fails-for-its-own-turn"
-CALLS: Final = "no-model-call-after-the-end"
-STUCK: Final = "no-run-is-stuck"
-GOOD: Final = "no-bad-answer-completes"
-MUTED: Final = "nothing-shown-after-acceptance"
-TOOLS: Final = "no-tool-pending-when-idle"
-PAUSE: Final = "a-pause-holds"
-
-INVARIANTS: Final[Mapping[str, str]] = {
-    RESPONSES: "a completed attempt has exactly one visible response, any other at most one",
-    TEXT: "the output of an assistant step is the visible text, exactly",
-    SETTLED: "the run moves on only after the turn settled and the result was committed",
-    ADOPTION: "an answer is adopted only by the attempt that it belongs to, on the current branch",
-    INVISIBLE: "no assistant output exists without its prompt and answer in the session",
-    DIGEST: "the receipt holds the digest of the text",
-    PROMPTS: "the prompt of an attempt is sent at most once",
-    SUBMISSION: "a submission is accepted once, for the step and attempt that it names",
-    FOLD: "the state is the fold of the events",
-    ENDS: "an attempt has one start and at most one end",
-    TERMINAL: "nothing follows the event that ends a run, and its status is final",
-    RERUN: "a completed node never runs again in the same visit",
-    ROUTES: "the run goes only where an edge leads",
-    LIMITS: "limits of arrows and steps hold",
-    OWN_TURN: "a node fails only for its own turn",
-    CALLS: "no step asks the model after the run ended",
-    STUCK: "every run ends, or waits for somebody who can go on",
-    GOOD: "an answer that completes a step is not blank and within its limit",
-    MUTED: "what follows an accepted submission is not shown",
-    TOOLS: "no tool call is left open when the agent is idle",
-    PAUSE: "an escape pauses the run and fails nothing; only the person lets it go on",
-}
-"""Every invariant by name, as one sentence."""
-
-DEFAULT_NUDGES: Final = 2
-RESPONSE_STOPS: Final = ("stop", "length")
-ENDINGS: Final = {
-    f"run_{status}": status for status in ("completed", "failed", "timed_out", "cancelled", "waiting")
-}
-
-
-class Position(NamedTuple):
-    """Where a run stands, as the store shows it to the watcher."""
-
-    status: str
-    paused: bool
-    node: str
-    phase: str
-    outcome: str
-
-
-class Violation(NamedTuple):
-    """An invariant and what broke it."""
-
-    invariant: str
-    message: str
-
-
-class Watch(NamedTuple):
-    """The watcher's account. `live` says that the turn of the step has not settled in this process."""
-
-    status: str = "queued"
-    paused: bool = False
-    node: str = ""
-    phase: str = ""
-    outcome: str = ""
-    prompts: int = 0
-    reminders: int = 0
-    below: bool = False
-    responses: int = 0
-    text: str | None = None
-    live: bool = False
-    of_step: bool = False
-    accepted: bool = False
-    calls: int = 0
-    arrows: tuple[tuple[str, int], ...] = ()
-    steps: tuple[tuple[str, int], ...] = ()
-
-
-class Seen(NamedTuple):
-    """The account after something happened, what it broke, and the invariants it put to the test."""
-
-    watch: Watch
-    violations: tuple[Violation, ...]
-    tested: tuple[str, ...]
-
-
-class Facts:
-    """What the watcher knows of the workflow: from the snapshot alone."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.assistants = frozenset(
-            name
-            for name, node in snapshot.nodes.items()
-            if isinstance(node, AgentNode) and isinstance(node.expected_output, AssistantMessage)
-        )
-        self.agents = frozenset(n for n, node in snapshot.nodes.items() if isinstance(node, AgentNode))
-        self.nudges: dict[str, int] = {}
-        self.max_chars: dict[str, int] = {}
-        for name, node in snapshot.nodes.items():
-            if isinstance(node, AgentNode):
-                self._note(name, node)
-        self._mounts = snapshot.composition.mounts
-        self._edges: dict[tuple[str, str | None, str], list[tuple[str, TargetModel]]] = {}
-        self.limits: dict[str, tuple[str, int]] = {}
-        self.scopes: dict[str, str] = {}
-        for edge in snapshot.edges:
-            source = f"{edge.scope}:start" if edge.source == "start" else edge.source
-            found = self._edges.setdefault((source, edge.way, edge.on), [])
-            for arm in edge.arms:
-                found.append((edge.scope, arm.to))
-                counter = arm.key if arm.limit is None else arm.limit.counter or arm.key
-                self.scopes[counter] = edge.scope
-                if arm.limit is not None:
-                    found.append((edge.scope, arm.limit.then))
-                    if isinstance(arm.limit.count, int):
-                        self.limits[arm.key] = (counter, arm.limit.count)
-        self.most_steps = {
-            path: m.max_steps for path, m in self._mounts.items() if isinstance(m.max_steps, int)
-        }
-        if isinstance(snapshot.max_steps, int):
-            self.most_steps[""] = snapshot.max_steps
-        self._first = snapshot.start_at
-        self._next: dict[tuple[str, str], frozenset[str]] = {}
-
-    def _note(self, name: str, node: AgentNode) -> None:
-        self.nudges[name] = DEFAULT_NUDGES if node.nudges is None else node.nudges
-        output = node.expected_output
-        if isinstance(output, AssistantMessage) and isinstance(output.max_chars, int):
-            self.max_chars[name] = output.max_chars
-
-    def after(self, node: str, outcome: str) -> frozenset[str]:
-        """The nodes and `exit NAME`s that one routing may lead to; "" stands for the start of the run."""
-        key = (node, outcome)
-        if key not in self._next:
-            reached: set[str] = set()
-            done: set[tuple[str, str | None, str]] = set()
-            if node:
-                self._follow((node, None, outcome), reached, done)
-            else:
-                self._begin("", self._first, reached, done)
-            self._next[key] = frozenset(reached)
-        return self._next[key]
-
-    def _begin(
-        self, scope: str, first: str, reached: set[str], done: set[tuple[str, str | None, str]]
-    ) -> None:
-        if (f"{scope}:start", None, "ok") in self._edges:
-            self._follow((f"{scope}:start", None, "ok"), reached, done)
-        else:
-            self._arrive(scope, TargetModel(node=first), reached, done)
-
-    def _follow(
-        self, source: tuple[str, str | None, str], reached: set[str], done: set[tuple[str, str | None, str]]
-    ) -> None:
-        if source in done:
-            return
-        done.add(source)
-        for scope, target in self._edges.get(source, ()):
-            self._arrive(scope, target, reached, done)
-
-    def _arrive(
-        self, scope: str, target: TargetModel, reached: set[str], done: set[tuple[str, str | None, str]]
-    ) -> None:
-        if target.exit is not None:
-            if scope:
-                self._follow((scope, target.exit, "ok"), reached, done)
-            else:
-                reached.add(f"exit {target.exit}")
-        elif target.node in self._mounts:
-            self._begin(target.node, self._mounts[target.node].start_at, reached, done)
-        elif target.node is not None:
-            reached.add(target.node)
-
-
-class _Account:
-    """One observation in the making."""
-
-    def __init__(self, facts: Facts, watch: Watch, received: object) -> None:
-        self.facts = facts
-        self.watch = watch
-        self.received = received
-        self.violations: list[Violation] = []
-        self.tested: list[str] = []
-
-    def check(self, invariant: str, holds: bool, message: str) -> None:
-        """Put an invariant to the test."""
-        self.tested.append(invariant)
-        if not holds:
-            self.violations.append(Violation(invariant, message))
-
-    def set(self, **changes: object) -> None:
-        """Change the account."""
-        self.watch = self.watch._replace(**changes)  # type: ignore[arg-type]
+__all__ = [
+    "ADOPTION",
+    "CALLS",
+    "DIGEST",
+    "ENDINGS",
+    "ENDS",
+    "FOLD",
+    "GOOD",
+    "INVARIANTS",
+    "INVISIBLE",
+    "LIMITS",
+    "MUTED",
+    "OWN_TURN",
+    "PAUSE",
+    "PROMPTS",
+    "RERUN",
+    "RESPONSES",
+    "ROUTES",
+    "SETTLED",
+    "STUCK",
+    "SUBMISSION",
+    "TERMINAL",
+    "TEXT",
+    "TOOLS",
+    "Account",
+    "Facts",
+    "Position",
+    "Seen",
+    "Violation",
+    "Watch",
+    "crashed",
+    "observe",
+    "stuck",
+]
 
 
 def observe(
     facts: Facts, watch: Watch, received: object, actions: tuple[Action, ...], stored: Position
 ) -> Seen:
     """What one transition did, up to where it got; `stored` is what the store holds now."""
-    account = _Account(facts, watch, received)
+    account = Account(facts, watch, received)
     committed = False
     for action in actions:
         match action:
@@ -260,6 +121,10 @@ def observe(
                 open_ = account.watch.calls
                 account.check(TOOLS, open_ == 0, f"{open_} tool calls are left open at {event.type}")
                 account.set(live=False, of_step=False, accepted=False)
+            case Emit(event) if event.type == "effect_applied":
+                promises.effect_applied(account, event)
+            case Perform():
+                promises.effect_called(account)
             case Ask():
                 if account.watch.of_step:
                     over = account.watch.status in ENDINGS.values()
@@ -272,7 +137,7 @@ def observe(
     return Seen(account.watch, tuple(account.violations), tuple(account.tested))
 
 
-def _escaped(account: _Account, before: Watch) -> None:
+def _escaped(account: Account, before: Watch) -> None:
     """The person's escape ended the turn of the step in flight."""
     message = account.received
     if not isinstance(message, Settled) or message.copy or message.why != "escape":
@@ -291,7 +156,8 @@ def crashed(watch: Watch) -> Watch:
 def stuck(watch: Watch) -> Violation | None:
     """A run in which nothing happens any more by itself has ended."""
     if watch.status in ENDINGS.values():
-        return None
+        untold = promises.left_untold(watch.queued)
+        return None if untold is None else Violation(NOTICES, untold)
     where = f" at {watch.node}" if watch.node else ""
     return Violation(STUCK, f"nothing goes on, and the run is still {watch.status}{where}")
 
@@ -299,7 +165,7 @@ def stuck(watch: Watch) -> Violation | None:
 # --- rows of the session ------------------------------------------------------------------------------------
 
 
-def _row(account: _Account, row: Row) -> None:
+def _row(account: Account, row: Row) -> None:
     watch = account.watch
     if row.kind == "step":
         if row.prompt == "step":
@@ -311,6 +177,8 @@ def _row(account: _Account, row: Row) -> None:
         account.set(below=True, live=True, of_step=True)
     elif row.kind == "user":
         account.set(below=False, of_step=watch.of_step and watch.live, accepted=False)
+    elif row.kind == "notice":
+        promises.notice_shown(account, row)
     elif row.kind == "tool":
         account.set(calls=watch.calls - 1)
     elif row.kind == "assistant":
@@ -320,7 +188,7 @@ def _row(account: _Account, row: Row) -> None:
             _response(account, row)
 
 
-def _reminder(account: _Account) -> None:
+def _reminder(account: Account) -> None:
     watch = account.watch
     count, most = watch.reminders + 1, account.facts.nudges.get(watch.node, 0)
     account.check(
@@ -329,7 +197,7 @@ def _reminder(account: _Account) -> None:
     account.set(reminders=count)
 
 
-def _response(account: _Account, row: Row) -> None:
+def _response(account: Account, row: Row) -> None:
     """A finished answer that a person can see."""
     watch = account.watch
     if watch.below and watch.node in account.facts.assistants:
@@ -341,16 +209,23 @@ def _response(account: _Account, row: Row) -> None:
 # --- events of the run --------------------------------------------------------------------------------------
 
 
-def _run_event(account: _Account, event: Event) -> None:
+def _run_event(account: Account, event: Event) -> None:
     watch = account.watch
-    over = watch.status in ENDINGS.values()
-    account.check(TERMINAL, not over, f"{event.type} follows the end of the run")
+    account.check(TERMINAL, _may_follow(watch.status, event), f"{event.type} follows the end of the run")
     _arrow(account, event)
+    promise = _PROMISES.get(event.type)
+    if promise is not None:
+        promise(account, event)
     match event.type:
         case "run_started":
+            if event.get("continuedFrom") is not None:
+                promises.continued(account)
             account.set(status="running")
+        case "run_waiting":
+            account.set(status="waiting")
         case "node_started":
             _started(account, event)
+            promises.node_starts(account, event.node or "", event.get("again") is True)
         case "node_finished":
             _finished(account, event)
         case "node_failed":
@@ -367,7 +242,27 @@ def _run_event(account: _Account, event: Event) -> None:
             _ended(account, event)
 
 
-def _arrow(account: _Account, event: Event) -> None:
+def _may_follow(status: str, event: Event) -> bool:
+    """Whether anything may follow: after the end what was queued before, after waiting the answer too."""
+    if status == "waiting":
+        return event.type in promises.AFTER_WAITING
+    return status not in ENDINGS.values() or event.type == "notification_delivered"
+
+
+_PROMISES: Final[dict[str, Callable[[Account, Event], None]]] = {
+    "effect_started": promises.effect_started,
+    "notification_queued": promises.notice_queued,
+    "notification_delivered": promises.notice_recorded,
+    "decision_requested": promises.requested,
+    "decision_answered": promises.decided,
+    "decision_defaulted": promises.decided,
+    "decision_cancelled": promises.withdrawn,
+    "node_finished": promises.ended_by,
+    "node_failed": promises.ended_by,
+}
+
+
+def _arrow(account: Account, event: Event) -> None:
     key = event.get("via")
     if not isinstance(key, str) or key not in account.facts.limits:
         return
@@ -379,7 +274,7 @@ def _arrow(account: _Account, event: Event) -> None:
     account.set(arrows=tuple(sorted(counts.items())))
 
 
-def _entered(account: _Account, mount: str) -> None:
+def _entered(account: Account, mount: str) -> None:
     inside = f"{mount}/"
 
     def gone(scope: str) -> bool:
@@ -392,7 +287,7 @@ def _entered(account: _Account, mount: str) -> None:
     )
 
 
-def _started(account: _Account, event: Event) -> None:
+def _started(account: Account, event: Event) -> None:
     watch, node = account.watch, event.node or ""
     if event.get("again") is True:
         again = watch.phase == "started" and node == watch.node
@@ -408,7 +303,7 @@ def _started(account: _Account, event: Event) -> None:
     )
 
 
-def _count_step(account: _Account, node: str) -> None:
+def _count_step(account: Account, node: str) -> None:
     counts = dict(account.watch.steps)
     scope = node
     while scope:
@@ -422,14 +317,14 @@ def _count_step(account: _Account, node: str) -> None:
     account.set(steps=tuple(sorted(counts.items())))
 
 
-def _one_end(account: _Account, event: Event) -> None:
+def _one_end(account: Account, event: Event) -> None:
     watch = account.watch
     fits = watch.phase == "started" and watch.node == event.node
     message = f"{event.type} of {event.node} while {watch.node} has {watch.phase or 'not started'}"
     account.check(ENDS, fits, message)
 
 
-def _finished(account: _Account, event: Event) -> None:
+def _finished(account: Account, event: Event) -> None:
     _one_end(account, event)
     watch, node = account.watch, event.node or ""
     if node in account.facts.assistants:
@@ -446,7 +341,7 @@ def _finished(account: _Account, event: Event) -> None:
     account.set(phase="ended", outcome="ok")
 
 
-def _answered(account: _Account, event: Event, node: str) -> None:
+def _answered(account: Account, event: Event, node: str) -> None:
     """An assistant step is complete."""
     watch = account.watch
     receipt, output = event.get("receipt"), event.get("output")
@@ -474,7 +369,7 @@ def _as_json(text: str) -> Json:
     return Json(canonical(text))
 
 
-def _failed(account: _Account, event: Event) -> None:
+def _failed(account: Account, event: Event) -> None:
     _one_end(account, event)
     message = account.received
     if isinstance(message, Settled):
@@ -483,7 +378,7 @@ def _failed(account: _Account, event: Event) -> None:
     account.set(phase="ended", outcome=str(event.get("outcome")))
 
 
-def _ended(account: _Account, event: Event) -> None:
+def _ended(account: Account, event: Event) -> None:
     watch = account.watch
     status = ENDINGS[event.type]
     left = watch.phase == "started"
@@ -501,3 +396,4 @@ def _ended(account: _Account, event: Event) -> None:
         fits = status in ("timed_out", "cancelled")
         account.check(ROUTES, fits, f"{watch.node} timed out without a route, but the run {status}")
     account.set(status=status, paused=False, node="", phase="", outcome="", below=False)
+    account.set(called=False, applied=False, done=(), request="", digest="")

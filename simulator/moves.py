@@ -6,6 +6,7 @@ or of the clock is listed only while the queue is empty. What may be late stays 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from windtunnel.simulator import network
@@ -13,13 +14,16 @@ from windtunnel.simulator.chat.loop import Begins, Grows, Item, Loop
 from windtunnel.simulator.clock import Timer
 from windtunnel.simulator.events import (
     CURRENT,
+    Answered,
     Cancel,
+    Deadline,
     Delivered,
     Escape,
     Heard,
     Prompt,
     Release,
     Reply,
+    Returned,
     Say,
     Settled,
     Step,
@@ -46,11 +50,26 @@ class Links(NamedTuple):
     timer: Timer | None
 
 
+class Beyond(NamedTuple):
+    """What else can happen: `effect` is what the effect in flight may do, `answers` what people may answer,
+    each with its name; `due` says that the time to answer can run out, `notice` that one is queued.
+    """
+
+    effect: Menu | None = None
+    answers: tuple[tuple[str, Answered], ...] = ()
+    due: bool = False
+    notice: bool = False
+
+
+NOTHING: Final = Beyond()
+
+
 class Draft(NamedTuple):
     """A move: who gets what, and the links without it.
 
     `kind` is the fault it costs, "" for none; `source` is where the message comes from: `queue`, `wire`,
-    `provider`, `late`, `self`, `person` or `clock`. `again` says that the message will come once more, late.
+    `provider`, `outside`, `late`, `self`, `answer`, `person` or `clock`. `again` says that the message will
+    come once more, late.
     """
 
     kind: str
@@ -79,17 +98,24 @@ class Host(NamedTuple):
     over: bool
 
 
-def moves(host: Host, links: Links, menu: Menu | None, *, late: bool) -> Drafts:
+def moves(host: Host, links: Links, menu: Menu | None, beyond: Beyond = NOTHING, *, late: bool) -> Drafts:
     """Every move. `menu` is what the provider may do, where it is asked; `late` whether a late message can
     come.
     """
     if links.inbox:
         return Drafts(_queue(links), ())
-    first = (*_steps(host, links), *_stream(links), *_behaviours(links, menu, good=True))
+    first = (
+        *_steps(host, links, beyond),
+        *_stream(links),
+        *_behaviours(links, menu, good=True),
+        *_effects(links, beyond, good=True),
+        *_answers(links, beyond),
+    )
     rest: list[Draft] = []
     if host.engine.phase == "held":
         rest.append(Draft("", "person", "engine", Release(), links, "the person lets the run go on"))
-    faults = [*_behaviours(links, menu, good=False), *_repeats(links), *_people(host, links)]
+    faults = [*_behaviours(links, menu, good=False), *_effects(links, beyond, good=False)]
+    faults += [*_repeats(links), *_more_answers(links, beyond), *_people(host, links)]
     if links.timer is not None:
         label = "the time of the step is up"
         up = Draft("", "clock", "engine", Timeout(CURRENT), links._replace(timer=None), label)
@@ -104,7 +130,7 @@ def late_moves(late: Late, links: Links) -> tuple[Draft, ...]:
     """The late messages, each of which may come next."""
     found = []
     for message in late:
-        assert isinstance(message, Submitted | Settled | Heard), "only reports of the loop come late"
+        assert isinstance(message, network.Repeatable), "only what repeats comes late"
         label = f"engine gets {describe(Tell('engine', message))} again"
         found.append(Draft("", "late", "engine", message, links, label))
     return tuple(found)
@@ -122,8 +148,8 @@ def _queue(links: Links) -> tuple[Draft, ...]:
     return tuple(found)
 
 
-def _steps(host: Host, links: Links) -> list[Draft]:
-    """What loop and engine do by themselves."""
+def _steps(host: Host, links: Links, beyond: Beyond) -> list[Draft]:
+    """What loop, engine and the delivery of notifications do by themselves."""
     loop, found = host.loop, []
     if loop.phase == "down":
         return [Draft("", "self", "loop", Step(), links, "the host opens the session")]
@@ -131,6 +157,8 @@ def _steps(host: Host, links: Links) -> list[Draft]:
         found.append(Draft("", "self", "loop", Step(), links, "the agent loop goes on"))
     if host.engine.phase in ("down", "recover", "ready"):
         found.append(Draft("", "self", "engine", Step(), links, "the engine goes on"))
+    if beyond.notice:
+        found.insert(0, Draft("", "self", "outbox", Step(), links, "a notification is delivered"))
     return found
 
 
@@ -151,6 +179,44 @@ def _behaviours(links: Links, menu: Menu | None, *, good: bool) -> list[Draft]:
         after = links._replace(provider=provider, wire=wire)
         kind = "" if good else "provider"
         found.append(Draft(kind, "provider", "provider", behaviour, after, f"the model: {behaviour.name}"))
+    return found
+
+
+def _effects(links: Links, beyond: Beyond, *, good: bool) -> list[Draft]:
+    if beyond.effect is None:
+        return []
+    kind = "" if good else "provider"
+    may = beyond.effect.quiet if good else beyond.effect.deviations
+    return [Draft(kind, "outside", "outside", one, links, f"the effect: {one.name}") for one in may]
+
+
+def _answers(links: Links, beyond: Beyond) -> list[Draft]:
+    """A person answers, or nobody does until the time is up."""
+    found = [
+        Draft("", "answer", "engine", answer, links, f"the person {name}") for name, answer in beyond.answers
+    ]
+    if beyond.due:
+        found.append(Draft("", "clock", "engine", Deadline(), links, "the time to answer is up"))
+    return found
+
+
+def _more_answers(links: Links, beyond: Beyond) -> list[Draft]:
+    """Answers that come twice, or against another one, or too late; and a deadline that fires twice."""
+    found: list[Draft] = []
+    for name, answer in beyond.answers:
+        label = f"the person {name}, and it will come again"
+        found.append(Draft("duplicate", "answer", "engine", answer, links, label, again=True))
+        other = next(((word, rival) for word, rival in beyond.answers if rival != answer), None)
+        if other is not None:
+            both = replace(answer, rival=other[1])
+            label = f"the person {name}; another one, who {other[0]}, is later"
+            found.append(Draft("duplicate", "answer", "engine", both, links, label, again=True))
+    if beyond.due:
+        label = "the time to answer is up, twice"
+        found.append(Draft("duplicate", "clock", "engine", Deadline(), links, label, again=True))
+        for name, answer in beyond.answers[:1]:
+            label = f"the person {name} when the time is up"
+            found.append(Draft("timeout", "answer", "engine", replace(answer, overdue=True), links, label))
     return found
 
 
@@ -186,6 +252,12 @@ def describe(told: Tell) -> str:
             return "a submission"
         case Heard(point=point):
             return "a message that ended" if point == "message_end" else "a turn that ended"
+        case Returned(output=output):
+            return "the failure of its effect" if output is None else "what its effect returned"
+        case Answered():
+            return "an answer"
+        case Deadline():
+            return "the end of the time to answer"
         case Settled(why=why):
             return f"the settlement ({why})"
         case _:

@@ -7,16 +7,19 @@ late message the age of its attempt, so equal links are equal values.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from windtunnel.simulator.chat.loop import Item, stream
 from windtunnel.simulator.events import (
     CURRENT,
     OLDER,
+    Answered,
     Ask,
+    Deadline,
     Heard,
     Inside,
     Question,
+    Returned,
     Settled,
     Submitted,
     Tell,
@@ -90,14 +93,19 @@ def repeat_item(wire: Wire) -> Wire:
     return (wire[0], replace(wire[0], gap=0), *wire[1:])
 
 
+Repeatable: TypeAlias = Submitted | Settled | Heard | Returned | Answered | Deadline
+
+
 def repeatable(message: Inside) -> bool:
-    """Calls of the workflow tool and what the loop reports of a turn may come twice."""
-    return isinstance(message, Submitted | Settled | Heard) and not message.copy
+    """Calls of the workflow tool, reports of a turn, returns of effects, and answers may come twice."""
+    return isinstance(message, Repeatable) and not message.copy
 
 
 def repeat_late(late: Late, message: Inside) -> Late:
-    """The message comes a second time, whenever."""
-    assert isinstance(message, Submitted | Settled | Heard), "only repeatable messages repeat"
+    """The message comes a second time, whenever; or its rival does."""
+    assert isinstance(message, Repeatable), "only repeatable messages repeat"
+    if isinstance(message, Answered) and message.rival is not None:
+        message = message.rival
     return tuple(sorted((*late, replace(message, copy=True)), key=repr))
 
 
@@ -113,7 +121,7 @@ def age_late(late: Late) -> Late:
 
 
 def _aged(message: Inside) -> Inside:
-    if isinstance(message, Submitted):
+    if isinstance(message, Submitted | Returned | Answered | Deadline):
         return replace(message, attempt=OLDER)
     if isinstance(message, Settled | Heard) and message.step is not None and message.step.attempt == CURRENT:
         return replace(message, step=replace(message.step, attempt=OLDER, ordinal=0))

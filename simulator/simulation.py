@@ -10,16 +10,21 @@ from pydantic import JsonValue
 from windtunnel.simulator.choices import Choices, Recorded
 from windtunnel.simulator.events import (
     Action,
+    Answered,
     Append,
     Arm,
     Ask,
     Commit,
+    Deadline,
     Disarm,
     Emit,
     Event,
     HangUp,
+    Json,
+    Perform,
     Repair,
     Tell,
+    Withdraw,
 )
 from windtunnel.simulator.invariants import ENDINGS, Violation, stuck
 from windtunnel.simulator.providers.behaviour import Behaviour
@@ -56,6 +61,7 @@ class Teller:
         self._queue: list[int] = []
         self._wire = 0
         self._late = 0
+        self._effect = 0
         self._host = 0
         self._down = False
 
@@ -63,16 +69,16 @@ class Teller:
         """Go this way: one transition passes."""
         writer, move = self.writer, option.move
         writer.clock.tick()
-        if move.source == "clock" and not move.kind:
-            writer.clock.jump()
+        self._wait(option)
         writer.causes(self._cause(option))
         if self._down and move.source == "self":
             self._down = False
             writer.write("world", Event("world", "restarted"))
         self._outside(option)
         actions = self.world.outcomes[option.outcome].actions
+        process = "provider" if move.handler == "outside" else "host"
         for action in actions if option.cut is None else until(actions, option.cut):
-            self._act(action)
+            self._act(action, process)
         if move.source == "wire":
             self._wire = writer.last
         if option.cut is not None:
@@ -81,25 +87,39 @@ class Teller:
         self.state = option.state
         self.violations += option.violations
 
-    def _act(self, action: Action) -> None:
+    def _wait(self, option: Option) -> None:
+        """Nothing else happens until the clock has come so far."""
+        move, clock = option.move, self.writer.clock
+        message = self.world.messages.values[move.message]
+        if isinstance(message, Deadline) or (isinstance(message, Answered) and message.overdue):
+            clock.wait()
+        elif move.source == "clock" and not move.kind:
+            clock.jump()
+
+    def _act(self, action: Action, process: str) -> None:
         writer = self.writer
         match action:
             case Commit(events):
                 for event in events:
-                    writer.write("host", event)
+                    writer.write(process, event)
+                    if event.type == "decision_requested":
+                        due = event.get("dueMs")
+                        writer.clock.due_ms = writer.clock.now_ms + due if isinstance(due, int) else None
             case Append(rows):
                 writer.append(rows)
             case Emit(event):
-                writer.write("host", event)
+                writer.write(process, event)
             case Tell():
                 self._queue.append(writer.last)
             case Ask():
                 self._wire = writer.last
+            case Perform():
+                self._effect = writer.last
             case Arm(timeout_ms):
                 writer.clock.arm(timeout_ms)
             case Disarm(held):
                 writer.clock.disarm(held=held)
-            case Repair() | HangUp():
+            case Repair() | HangUp() | Withdraw():
                 pass
 
     def _cause(self, option: Option) -> int:
@@ -109,6 +129,8 @@ class Teller:
                 return self._queue.pop(0)
             case "wire" | "provider":
                 return self._wire
+            case "outside":
+                return self._effect
             case "late":
                 return self._late
             case "self":
@@ -122,22 +144,32 @@ class Teller:
         message = self.world.messages.values[move.message]
         if move.source == "provider":
             assert isinstance(message, Behaviour), "a provider's move is a behaviour"
-            self._provider(message)
+            self._provider(message, "agent")
             self._wire = writer.last
+        elif move.source == "outside":
+            assert isinstance(message, Behaviour), "an effect's move is a behaviour"
+            self._provider(message, "effect")
+            writer.causes(writer.last)
+        elif isinstance(message, Answered) and move.source == "answer":
+            said = (
+                ("choice", message.choice),
+                ("value", None if message.value is None else Json(message.value)),
+            )
+            writer.write("person", Event("chat", "answered", payload=said))
         elif move.source == "person":
             kind = {"": "released", "escape": "escaped", "cancel": "cancel_requested"}.get(move.kind, "said")
             writer.write("person", Event("chat", kind))
         elif move.source == "clock":
             writer.write("world", Event("world", "timer_fired"))
-        elif move.kind == "duplicate":
+        if move.kind == "duplicate":
             self._late = writer.last
             writer.write("world", Event("world", "duplicated", payload=(("what", move.label),)))
-        if move.source in ("person", "clock"):
+        if move.source in ("person", "answer", "clock"):
             writer.causes(writer.last)
 
-    def _provider(self, behaviour: Behaviour) -> None:
+    def _provider(self, behaviour: Behaviour, scope: str) -> None:
         kind = "provider_deviated" if behaviour.deviation else "provider_answered"
-        self.writer.write("provider", Event("agent", kind, payload=(("behaviour", behaviour.name),)))
+        self.writer.write("provider", Event(scope, kind, payload=(("behaviour", behaviour.name),)))
 
     def _crash(self, option: Option) -> None:
         """The host dies; the line says after, or inside, which write."""
@@ -150,7 +182,7 @@ class Teller:
         self.writer.causes()
         self.writer.write("world", Event("world", "crashed", payload=payload))
         self.writer.clock.disarm()
-        self._queue, self._wire, self._late = [], 0, 0
+        self._queue, self._wire, self._late, self._effect = [], 0, 0, 0
         self._down = True
 
 

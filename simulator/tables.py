@@ -8,19 +8,37 @@ from __future__ import annotations
 
 from typing import cast
 
-from windtunnel.simulator import network
+from windtunnel.simulator import network, outside
 from windtunnel.simulator.budget import Budget, spend
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat.loop import Item, Loop
 from windtunnel.simulator.clock import Timer
-from windtunnel.simulator.events import Action, Append, Arm, Ask, Commit, Inside, Row, Tell, ToEngine, ToLoop
+from windtunnel.simulator.events import (
+    Action,
+    Answered,
+    Append,
+    Arm,
+    Ask,
+    Commit,
+    Inside,
+    Perform,
+    Row,
+    Tell,
+    ToEngine,
+    ToLoop,
+)
 from windtunnel.simulator.network import Inbox, Late, Provider, Wire
+from windtunnel.simulator.outside import NOTHING, Outside
 from windtunnel.simulator.pool import Pool
 from windtunnel.simulator.providers.behaviour import Behaviour
 from windtunnel.simulator.run.engine import Engine, View
-from windtunnel.simulator.run.program import Program
-from windtunnel.simulator.run.state import OVER, Run, question
+from windtunnel.simulator.run.notifications import Outbox
+from windtunnel.simulator.run.program import NONE, Program
+from windtunnel.simulator.run.state import FINAL, Run, question
 from windtunnel.simulator.store.memory import commit
+
+AGES, TOLD = 1, 2
+ENDED, WAITS, UNTOLD = 1, 2, 4
 
 
 class Tables:
@@ -37,24 +55,29 @@ class Tables:
         self.timers: Pool[Timer | None] = Pool()
         self.logs: Pool[logs.Log] = Pool()
         self.stores: Pool[Run] = Pool()
+        self.outsides: Pool[Outside] = Pool()
         self.budgets: Pool[Budget] = Pool()
         self.messages: Pool[ToLoop | ToEngine | Item | Behaviour] = Pool()
-        self.views: Pool[View | logs.Conversation] = Pool()
+        self.views: Pool[View | logs.Conversation | Outbox] = Pool()
         self.pieces: Pool[Action] = Pool()
         self.open_calls: set[int] = set()
         self._lates_after: dict[tuple[int, int, bool], int] = {}
         self._conversations: dict[int, int] = {}
         self._narrow: dict[int, int] = {}
         self._wide: dict[tuple[int, int], int] = {}
-        self._gates: dict[int, bool] = {}
+        self._stands: dict[int, int] = {}
+        self._lasting: dict[int, bool] = {}
+        self._outboxes: dict[tuple[int, int], int] = {}
+        self._kept: dict[tuple[int, int], int] = {}
         self._pushed: dict[tuple[int, int], int] = {}
         self._asked: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._idled: dict[int, int] = {}
         self._appended: dict[tuple[int, int], int] = {}
-        self._committed: dict[tuple[int, int], tuple[int, bool]] = {}
+        self._committed: dict[tuple[int, int], tuple[int, int]] = {}
         self._aged: dict[int, int] = {}
         self._spent: dict[tuple[int, str], int] = {}
         self.none_late = self.lates.id(())
+        self.no_outside = self.outsides.id(NOTHING)
 
     # --- links ----------------------------------------------------------------------------------------------
 
@@ -86,18 +109,48 @@ class Tables:
     def armed(self, piece: int) -> int:
         return self.timers.id(Timer(cast(Arm, self.pieces.values[piece]).timeout_ms))
 
+    def perform(self, number: int, piece: int) -> int:
+        """The outside with a call under way."""
+        call = cast(Perform, self.pieces.values[piece])
+        return self.outsides.id(self.outsides.values[number]._replace(call=call))
+
+    def withdraw(self, number: int) -> int:
+        """The outside without a call under way."""
+        if number == self.no_outside:
+            return number
+        return self.outsides.id(outside.dropped(self.outsides.values[number]))
+
+    def keep(self, number: int, store: int) -> int:
+        """The outside without what no call that can still come will meet."""
+        if number == self.no_outside:
+            return number
+        key = (number, store)
+        found = self._kept.get(key)
+        if found is None:
+            position = self.stores.values[store].position
+            names = self.program.ahead.get(position.node, NONE) if position.status not in FINAL else NONE
+            found = self._kept[key] = self.outsides.id(outside.kept(self.outsides.values[number], names))
+        return found
+
     # --- what is durable ------------------------------------------------------------------------------------
 
-    def commit(self, store: int, piece: int) -> tuple[int, bool]:
-        """The store after a transaction, and whether a new attempt began in it."""
+    def commit(self, store: int, piece: int) -> tuple[int, int]:
+        """The store after a transaction, and what the log follows it by: AGES, TOLD or 0."""
         key = (store, piece)
         found = self._committed.get(key)
         if found is None:
             events = cast(Commit, self.pieces.values[piece]).events
             after = commit(self.program, self.stores.values[store], events)
-            ages = any(event.type == "node_started" for event in events)
-            found = self._committed[key] = (self.stores.id(after), ages)
+            kinds = {event.type for event in events}
+            follows = AGES if "node_started" in kinds else TOLD if "notification_delivered" in kinds else 0
+            found = self._committed[key] = (self.stores.id(after), follows)
         return found
+
+    def follow_up(self, log: int, follows: int) -> int:
+        """The log after a transaction that it follows."""
+        if follows == AGES:
+            return self.age(log)
+        return self.logs.id(logs.told(self.logs.values[log])) if follows == TOLD else log
 
     def append(self, log: int, piece: int) -> int:
         key = (log, piece)
@@ -167,10 +220,32 @@ class Tables:
             found = self._narrow[store] = self.views.id(view)
         return found
 
-    def ended(self, store: int) -> bool:
-        found = self._gates.get(store)
+    def outbox_view(self, store: int, log: int) -> int:
+        """What delivering a notification reads."""
+        key = (store, log)
+        found = self._outboxes.get(key)
         if found is None:
-            found = self._gates[store] = self.stores.values[store].position.status in OVER
+            seen = self.logs.values[log]
+            view = Outbox(self.stores.values[store].outbox[0], seen.noticed, seen.empty)
+            found = self._outboxes[key] = self.views.id(view)
+        return found
+
+    def stands(self, store: int) -> int:
+        """How the run stands: ENDED, WAITS, and UNTOLD where a notification is queued."""
+        found = self._stands.get(store)
+        if found is None:
+            run = self.stores.values[store]
+            status = run.position.status
+            found = ENDED if status in FINAL else WAITS if status == "waiting" else 0
+            found = self._stands[store] = found | (UNTOLD if run.outbox else 0)
+        return found
+
+    def lasts(self, late: int) -> bool:
+        """Whether something is late that still comes when the run is over: a person knows no better."""
+        found = self._lasting.get(late)
+        if found is None:
+            found = any(isinstance(message, Answered) for message in self.lates.values[late])
+            self._lasting[late] = found
         return found
 
     def spend(self, budget: int, kind: str) -> int:

@@ -19,8 +19,10 @@ from windtunnel.simulator.events import (
     ANSWER_ENTRY,
     ATTEMPT,
     ATTEMPT_TEXT,
+    CONTINUED,
     ELAPSED,
     INVOCATION,
+    NOTICE,
     OLDER,
     OLDER_ATTEMPT,
     OLDER_ENTRY,
@@ -28,6 +30,7 @@ from windtunnel.simulator.events import (
     REPLAYED,
     RUN,
     THIS_INVOCATION,
+    THIS_NOTICE,
     Event,
     Json,
     Mark,
@@ -61,6 +64,9 @@ class Writer:
         self._answer: str | None = None
         self._answers: dict[str, str] = {}
         self._invocations: dict[str, int] = {}
+        self._queued: dict[str, int] = {}
+        self._told: dict[str, int] = {}
+        self._continued: str | None = None
         self._finished = 0
         self._causes: tuple[int, ...] = ()
 
@@ -82,6 +88,8 @@ class Writer:
         """One line more."""
         if event.type == "node_started":
             self._begin_attempt(event.node or "")
+        elif event.get("continuedFrom") == CONTINUED:
+            self._continued, self.run = self.run, _following(self.run)
         node, attempt = event.node, None
         if event.attempt is not None:
             node = node or self._node
@@ -131,6 +139,10 @@ class Writer:
                 self._finished += 1
             elif line["type"] == "include_entered":
                 self._invocations[payload["mountPath"]] = payload["invocation"]
+            elif line["type"] == "notification_queued":
+                self._queued[line["nodeId"]] = payload["index"]
+            elif line["type"] == "notification_delivered":
+                self._told[line["nodeId"]] = payload["index"]
         assert not said, "every prompt in the log belongs to an attempt that was started"
 
     def _recall(self, entries: Iterable[dict[str, Any]]) -> None:
@@ -170,6 +182,8 @@ class Writer:
             }
             if row.max_chars is not None:
                 entry["maxOutputChars"] = row.max_chars
+        elif row.kind == "notice":
+            entry |= {"runId": self.run, "nodeId": row.node, "index": self._told.get(row.node or "", 0) + 1}
         elif row.kind == "user" and row.consumes:
             entry["consumes"] = True
         elif row.kind == "assistant":
@@ -218,17 +232,34 @@ class Writer:
             return self._invocations[mount]
         if mark == THIS_INVOCATION:
             return self._invocations[event.text("mountPath")]
+        if mark == NOTICE:
+            return _counted(self._queued, event.node or "")
+        if mark == THIS_NOTICE:
+            return _counted(self._told, event.node or "")
         if mark == OLDER_ENTRY:
             return self._answers.get(self._node or "")
         names: dict[Mark, JsonValue] = {
             ATTEMPT: self._attempt,
             OLDER_ATTEMPT: self._older_attempt(),
             RUN: self.run,
+            CONTINUED: self._continued,
             ANSWER_ENTRY: self._answer,
             PROMPT_ENTRY: self._prompt,
             REPLAYED: self._finished,
         }
         return names[mark]
+
+
+def _counted(counts: dict[str, int], node: str) -> int:
+    """The next number of a node."""
+    counts[node] = counts.get(node, 0) + 1
+    return counts[node]
+
+
+def _following(run: str) -> str:
+    """The id of the run that continues another: `run-1` is followed by `run-2`."""
+    name, _, number = run.rpartition("-")
+    return f"{name}-{int(number) + 1}" if number.isdecimal() else f"{run}-2"
 
 
 def _by_attempt(entries: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str, Any]]]:

@@ -3,9 +3,9 @@
 The host is one process with two handlers, loop and engine, and a queue between them that it drains before it
 looks at anything from outside, as a single-threaded host does. Handlers are memoised on (state, view,
 message); they see the store and the session log only through views. `options` lists what can happen next, the
-quiet one first: the host's queue, the loop, the engine, the stream, the provider's good behaviours, late
-messages, a release, the timer; then everything that costs a fault. A crash comes after each durable effect of
-an option and inside each append.
+quiet one first: the host's queue, a notification, the loop, the engine, the stream, good behaviours of the
+provider and of effects, answers of people, late messages, a release, the timer; then everything that costs a
+fault. A crash comes after each durable effect of an option and inside each append.
 """
 
 from __future__ import annotations
@@ -17,43 +17,48 @@ from pydantic import JsonValue
 
 from windtunnel.compiler.acceptance import Refused
 from windtunnel.compiler.canonical import canonical
-from windtunnel.simulator import invariants
+from windtunnel.simulator import invariants, outside
 from windtunnel.simulator.budget import Budget
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat.loop import Item, Loop, loop
 from windtunnel.simulator.events import (
     DURABLE,
     Action,
+    Answered,
     Append,
     Arm,
     Ask,
     Commit,
     Disarm,
+    Emit,
     HangUp,
+    Perform,
     Repair,
     Step,
     Tell,
     ToEngine,
     ToLoop,
+    Withdraw,
 )
 from windtunnel.simulator.invariants import Facts, Violation, Watch
-from windtunnel.simulator.moves import Draft, Host, Links, late_moves, moves
+from windtunnel.simulator.moves import NOTHING, Beyond, Draft, Host, Links, late_moves, moves
 from windtunnel.simulator.network import CHAT, Provider
 from windtunnel.simulator.pool import Pool
 from windtunnel.simulator.providers import behaviour as providers
 from windtunnel.simulator.providers.behaviour import Behaviour, Kind, Menu, Request
+from windtunnel.simulator.providers.people import GeneratedPeople, People
 from windtunnel.simulator.run.engine import Engine, View, engine
+from windtunnel.simulator.run.notifications import Outbox, deliver
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.recovery import boot, recover
-from windtunnel.simulator.run.state import OVER, Scope
+from windtunnel.simulator.run.state import FINAL, Scope, visit
 from windtunnel.simulator.store.memory import created
-from windtunnel.simulator.tables import Tables
+from windtunnel.simulator.tables import AGES, ENDED, UNTOLD, WAITS, Tables
 
 State = tuple[int, ...]
-"""(loop, engine, inbox, wire, provider, late, timer, log, store, budget, watch), each a number of its pool.
-"""
+"""Numbers of pools: loop, engine, inbox, wire, provider, late, timer, log, store, outside, budget, watch."""
 
-LOOP, ENGINE, INBOX, WIRE, PROVIDER, LATE, TIMER, LOG, STORE, BUDGET, WATCH = range(11)
+LOOP, ENGINE, INBOX, WIRE, PROVIDER, LATE, TIMER, LOG, STORE, OUTSIDE, BUDGET, WATCH = range(12)
 
 
 class Move(NamedTuple):
@@ -113,17 +118,25 @@ class InputRefused(ValueError):
 class World(Tables):
     """One workflow with one input and one provider; a `scripted` one is told how far a visit has come.
 
-    Raises InputRefused when the input does not fit.
+    `people` answer its requests; by default they give every answer that there is. Raises InputRefused when
+    the input does not fit.
     """
 
     def __init__(
-        self, program: Program, provider: providers.Provider, input: JsonValue, *, scripted: bool = False
+        self,
+        program: Program,
+        provider: providers.Provider,
+        input: JsonValue,
+        *,
+        scripted: bool = False,
+        people: People | None = None,
     ) -> None:
         verdict = program.accepts.accept(input)
         if isinstance(verdict, Refused):
             raise InputRefused(str(verdict))
         super().__init__(program)
         self.provider = provider
+        self.people = people or GeneratedPeople(program.snapshot)
         self.input = verdict.value
         self.facts = Facts(program.snapshot)
         self.watches: Pool[Watch] = Pool()
@@ -136,6 +149,8 @@ class World(Tables):
         self._moves: dict[tuple[int, ...], tuple[tuple[Move, ...], tuple[Move, ...]]] = {}
         self._lates_moves: dict[tuple[int, ...], tuple[Move, ...]] = {}
         self._menus: dict[tuple[int, int], Menu] = {}
+        self._effects: dict[tuple[int, int], Menu] = {}
+        self._answers: dict[int, tuple[tuple[str, Answered], ...]] = {}
         self._seen: dict[tuple[int, int, Cut | None, int], tuple[int, tuple[Violation, ...]]] = {}
         self._hits = 0
         self._step = self.messages.id(Step())
@@ -152,7 +167,8 @@ class World(Tables):
 
     def start(self, budget: Budget) -> State:
         """A run that was asked for, before the host looks at it."""
-        return (*self._down, *self._durable, self.budgets.id(budget), self.watches.id(Watch()))
+        fresh = (self.no_outside, self.budgets.id(budget), self.watches.id(Watch()))
+        return (*self._down, *self._durable, *fresh)
 
     @property
     def distinct_calls(self) -> int:
@@ -188,11 +204,16 @@ class World(Tables):
     def moves(self, state: State) -> tuple[Move, ...]:
         """Everything enabled, whatever the budget."""
         provider, store, late = state[PROVIDER], state[STORE], state[LATE]
-        gate = self.ended(store)
-        comes = late != self._down[LATE] and not gate and state[INBOX] == self._down[INBOX]
-        # What a provider may do depends on what the node reads, too.
-        read = self.narrow_view(store) if provider in self.open_calls else -1
-        key = (*state[:LATE], state[TIMER], read, gate, comes)
+        stands = self.stands(store)
+        comes = (
+            late != self._down[LATE]
+            and (not stands & ENDED or self.lasts(late))
+            and state[INBOX] == self._down[INBOX]
+        )
+        # What a provider may do, and what can be answered, depends on what the node reads, too.
+        asked = provider in self.open_calls or state[OUTSIDE] != self.no_outside or stands & WAITS
+        read = self.narrow_view(store) if asked else -1
+        key = (*state[:LATE], state[TIMER], state[OUTSIDE], read, stands, comes)
         found = self._moves.get(key)
         if found is None:
             found = self._moves[key] = self._draft(state, comes)
@@ -204,8 +225,10 @@ class World(Tables):
         """The moves before and after those of late messages; all of them after, where there are none."""
         links = self._links(state)
         host = Host(self.loops.values[state[LOOP]], self.engines.values[state[ENGINE]], self.over(state))
-        menu = self._menu(links.provider, state) if links.provider.asked else None
-        drafts = moves(host, links, menu, late=comes)
+        # While the host drains its queue nobody outside is looked at.
+        menu = self._menu(links.provider, state) if links.provider.asked and not links.inbox else None
+        beyond = NOTHING if links.inbox else self._beyond(host, state)
+        drafts = moves(host, links, menu, beyond, late=comes)
         first = tuple(self._intern(draft) for draft in drafts.first)
         rest = tuple(self._intern(draft) for draft in drafts.rest)
         return (first, rest) if comes else ((), first + rest)
@@ -268,16 +291,62 @@ class World(Tables):
                 self.gaps.setdefault(asked.node, found.gap)
         return found
 
+    def _beyond(self, host: Host, state: State) -> Beyond:
+        """What effects, people and notifications may do."""
+        stands = self.stands(state[STORE])
+        effect = self._effect_menu(state) if self.outsides.values[state[OUTSIDE]].call is not None else None
+        answers: tuple[tuple[str, Answered], ...] = ()
+        due = False
+        if stands & WAITS and host.engine.phase == "waiting":
+            answers = self._answers_to(state[STORE])
+            asked = self.stores.values[state[STORE]].request
+            due = asked is not None and asked.due
+        notice = bool(stands & UNTOLD) and host.loop.phase != "down"
+        return Beyond(effect, answers, due, notice)
+
+    def _effect_menu(self, state: State) -> Menu:
+        """What the effect in flight may do."""
+        view = self.narrow_view(state[STORE])
+        key = (state[OUTSIDE], view)
+        found = self._effects.get(key)
+        if found is None:
+            beyond = self.outsides.values[state[OUTSIDE]]
+            assert beyond.call is not None, "an effect was called"
+            asked = beyond.call.question
+            read = cast(View, self.views.values[view])
+            scope = Scope(self.program, read.run)
+            request = Request(asked.node, asked.visit, Kind.EFFECT, asked.prompt, None, scope)
+            found = self._effects[key] = outside.offered(beyond, self.provider.menu(request))
+            self.offered.update((asked.node, one.name) for one in (*found.quiet, *found.deviations))
+            if found.gap is not None:
+                self.gaps.setdefault(asked.node, found.gap)
+        return found
+
+    def _answers_to(self, store: int) -> tuple[tuple[str, Answered], ...]:
+        """What people may answer to the open request, each with its name."""
+        view = self.narrow_view(store)
+        found = self._answers.get(view)
+        if found is None:
+            read = cast(View, self.views.values[view])
+            asked, node = read.run.request, read.position.node
+            assert asked is not None, "a run waits for an answer"
+            answers = self.people.answers(node, visit(read.run, node), Scope(self.program, read.run))
+            found = tuple((one.name, Answered(asked.digest, one.choice, one.value)) for one in answers)
+            self._answers[view] = found
+            self.offered.update((node, one.name) for one in answers)
+        return found
+
     def waits_for_value(self, state: State) -> bool:
-        """Whether the provider is asked and nothing good could be made for it: a gap of ours, not of the
-        run.
-        """
+        """Whether nothing good could be made for provider or effect: a gap of ours, not of the run."""
         call = self.calls.values[state[PROVIDER]]
-        return call.asked and not self._menu(call, state).quiet
+        if call.asked and not self._menu(call, state).quiet:
+            return True
+        beyond = self.outsides.values[state[OUTSIDE]]
+        return beyond.call is not None and not self._effect_menu(state).quiet
 
     def over(self, state: State) -> bool:
-        """Whether the run has ended."""
-        return self.stores.values[state[STORE]].position.status in OVER
+        """Whether the run has ended, and nobody can continue it."""
+        return self.stores.values[state[STORE]].position.status in FINAL
 
     # --- one handler call -----------------------------------------------------------------------------------
 
@@ -289,6 +358,10 @@ class World(Tables):
         elif handler == "engine":
             local = state[ENGINE]
             view = self._engine_view(local, message, state)
+        elif handler == "outside":
+            local, view = state[OUTSIDE], 0
+        elif handler == "outbox":
+            local, view = 0, self.outbox_view(state[STORE], state[LOG])
         else:
             local, view = move.provider, 0
         key = (handler, local, view, message)
@@ -316,12 +389,19 @@ class World(Tables):
             asked = self.calls.values[local].question
             self.behaved.add((asked.node if asked is not None else "", cast(Behaviour, event).name))
             return Outcome(0, message, (), (), ())
+        if handler == "outside":
+            return self._outside(local, message, cast(Behaviour, event))
         read = self.views.values[view]
         if handler == "loop":
             assert isinstance(read, logs.Conversation), "the loop reads the conversation"
             after, actions = loop(self.loops.values[local], read, cast("ToLoop | Item", event))
             return self._outcome(self.loops.id(after), message, actions)
+        if handler == "outbox":
+            assert isinstance(read, Outbox), "notifications are read from the outbox"
+            return self._outcome(0, message, deliver(self.program, read))
         assert isinstance(read, View), "the engine reads its own view"
+        if isinstance(event, Answered):
+            self._note_answer(read, event)
         state = self.engines.values[local]
         if isinstance(event, Step) and state.phase == "down":
             result = boot(self.program, read)
@@ -330,6 +410,23 @@ class World(Tables):
         else:
             result = engine(self.program, state, read, cast(ToEngine, event))
         return self._outcome(self.engines.id(result[0]), message, result[1])
+
+    def _outside(self, local: int, message: int, behaviour: Behaviour) -> Outcome:
+        """An effect is applied, or not; a crash can fall right after that."""
+        before = self.outsides.values[local]
+        assert before.call is not None, "an effect was called"
+        self.behaved.add((before.call.question.node, behaviour.name))
+        after, actions = outside.settle(before, behaviour)
+        outcome = self._outcome(self.outsides.id(after), message, actions)
+        applied = any(isinstance(action, Emit) for action in actions)
+        return outcome._replace(cuts=(Cut(1),)) if applied else outcome
+
+    def _note_answer(self, view: View, answer: Answered) -> None:
+        """Which of the offered answers was given."""
+        if view.run.request is not None:
+            for name, one in self._answers.get(self.views.id(view), ()):
+                if (one.choice, one.value) == (answer.choice, answer.value):
+                    self.behaved.add((view.position.node, name))
 
     def _outcome(self, local: int, message: int, actions: tuple[Action, ...]) -> Outcome:
         cuts: list[Cut] = []
@@ -353,13 +450,16 @@ class World(Tables):
             late = self.move_late(late, move.message, move.again)
         outcome = self.outcomes[number]
         log, store = state[LOG], state[STORE]
+        beyond = outcome.local if move.handler == "outside" else state[OUTSIDE]
         for code, piece in outcome.effects:
             if code == _TELL:
                 inbox = self.push(inbox, piece)
             elif code == _COMMIT:
-                store, ages = self.commit(store, piece)
-                if ages:
-                    log, late = self.age(log), self.age_late(late)
+                store, follows = self.commit(store, piece)
+                if follows:
+                    log = self.follow_up(log, follows)
+                    late = self.age_late(late) if follows == AGES else late
+                beyond = self.keep(beyond, store)
             elif code == _APPEND:
                 log = self.append(log, piece)
             elif code == _ASK:
@@ -370,6 +470,10 @@ class World(Tables):
                 timer = self.armed(piece)
             elif code == _DISARM:
                 timer = self._down[TIMER]
+            elif code == _PERFORM:
+                beyond = self.perform(beyond, piece)
+            elif code == _WITHDRAW:
+                beyond = self.withdraw(beyond)
             else:
                 log = self.repair(log)
         watch, violations = self._watch(state[WATCH], number, None, store)
@@ -379,7 +483,7 @@ class World(Tables):
             locals_ = (state[LOOP], outcome.local)
         else:
             locals_ = (state[LOOP], state[ENGINE])
-        after = (*locals_, inbox, wire, provider, late, timer, log, store, budget, watch)
+        after = (*locals_, inbox, wire, provider, late, timer, log, store, beyond, budget, watch)
         return Option(after, violations, move, None, number)
 
     def follow(self, state: State, move: Move) -> Option:
@@ -394,10 +498,12 @@ class World(Tables):
         """The state after a crash: what is durable, and nothing else."""
         log, store = state[LOG], state[STORE]
         actions = self.outcomes[number].actions
+        happened = move.handler == "outside" and cut.done > 0
+        beyond = self.outcomes[number].local if happened else state[OUTSIDE]
         for action in actions[: cut.done]:
             if isinstance(action, Commit):
-                store, ages = self.commit(store, self.pieces.id(action))
-                log = self.age(log) if ages else log
+                store, follows = self.commit(store, self.pieces.id(action))
+                log = self.follow_up(log, follows)
             elif isinstance(action, Append):
                 log = self.append(log, self.pieces.id(action))
             elif isinstance(action, Repair):
@@ -406,7 +512,8 @@ class World(Tables):
             log = self.tear(log, self.pieces.id(actions[cut.done]), cut.rows)
         watch, violations = self._watch(state[WATCH], number, cut, store)
         down = (*self._down[:PROVIDER], self.idle(state[PROVIDER]), *self._down[LATE:])
-        return Option((*down, log, store, budget, watch), violations, move, cut, number)
+        beyond = self.keep(self.withdraw(beyond), store)
+        return Option((*down, log, store, beyond, budget, watch), violations, move, cut, number)
 
     def _watch(
         self, watch: int, number: int, cut: Cut | None, store: int
@@ -434,7 +541,7 @@ def until(actions: tuple[Action, ...], cut: Cut) -> tuple[Action, ...]:
     return done
 
 
-_TELL, _ASK, _HANG, _ARM, _DISARM, _APPEND, _COMMIT, _REPAIR = range(8)
+_TELL, _ASK, _HANG, _ARM, _DISARM, _APPEND, _COMMIT, _REPAIR, _PERFORM, _WITHDRAW = range(10)
 _CODES: Final[dict[type, int]] = {
     Tell: _TELL,
     Ask: _ASK,
@@ -444,4 +551,6 @@ _CODES: Final[dict[type, int]] = {
     Append: _APPEND,
     Commit: _COMMIT,
     Repair: _REPAIR,
+    Perform: _PERFORM,
+    Withdraw: _WITHDRAW,
 }

@@ -29,7 +29,9 @@ class Answer(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The fold. `below` says that the next assistant row belongs to the current attempt."""
+    """The fold. `below` says that the next assistant row belongs to the current attempt, `noticed` that the
+    first notification of the queue stands here already.
+    """
 
     empty: bool = True
     torn: bool = False
@@ -40,6 +42,7 @@ class Log(NamedTuple):
     older: tuple[tuple[str, Answer], ...] = ()
     queue: int = 0
     open: int = 0
+    noticed: bool = False
 
 
 class Branch(NamedTuple):
@@ -82,6 +85,8 @@ def append(log: Log, row: Row) -> Log:
         return log._replace(queue=min(MANY, log.queue + 1))
     if row.kind == "user":
         return log._replace(below=False, queue=log.queue - 1 if row.consumes else log.queue)
+    if row.kind == "notice":
+        return log._replace(noticed=True)
     assert row.kind == "session", f"unknown kind of row {row.kind}"
     return log
 
@@ -105,6 +110,11 @@ def age(log: Log, revisited: frozenset[str]) -> Log:
     if log.answer is not None and log.node in revisited:
         older = tuple(sorted({**dict(older), log.node: log.answer}.items()))
     return log._replace(node=None, prompted=False, below=False, answer=None, older=older)
+
+
+def told(log: Log) -> Log:
+    """The log when the first notification of the queue is recorded as shown, and the next one is first."""
+    return log._replace(noticed=False)
 
 
 def branch(log: Log, node: str) -> Branch:

@@ -7,6 +7,8 @@ patterns      texts that match a pattern
 scalars       numbers, truth values, literals: good and bad ones
 values        valid, boundary and invalid values of any type
 routing       which parts of an output decide the route
+effects       what effects return, and how they fail
+people        what people answer
 misbehaviour  the ways a model goes wrong
 generated     behaviour made from types, examples and validators
 scripted      behaviour that somebody wrote

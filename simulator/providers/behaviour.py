@@ -73,7 +73,21 @@ class Update:
     data: str
 
 
-Act: TypeAlias = Text | Thinking | Call | Submit | Update
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """An effect was applied and gives `output`, a canonical JSON text. Not said by a model."""
+
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fails:
+    """An effect was not applied. Not said by a model."""
+
+    error: str
+
+
+Act: TypeAlias = Text | Thinking | Call | Submit | Update | Returns | Fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +151,20 @@ class Menu:
 
 
 class Kind(StrEnum):
-    """Why the model is asked."""
+    """Why the model is asked, or that an effect is called."""
 
     STEP = "step"
     REMINDER = "reminder"
     RESUME = "resume"
+    EFFECT = "effect"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One prompt to the model.
+    """One prompt to the model, or one call of an effect, whose argument `prompt` is then, as canonical JSON.
+
+    The turn of an effect holds one act, `Returns` or `Fails`; one that stalls gives no reply, but is applied
+    where it returns.
 
     `node` is a qualified id; `visit` counts from 1 within the invocation. `max_chars` is the limit of an
     assistant answer in code points. `environment` is what the node's expressions read; it takes no part in
@@ -183,6 +201,11 @@ def submission(output: JsonValue, addressed: Addressed = Addressed.HERE) -> Subm
 def submits(name: str, output: JsonValue) -> Behaviour:
     """Good behaviour of a step that a submission finishes: submit, and stop when accepted."""
     return Behaviour(name, (Turn((submission(output),), Stop.TOOL_USE), SILENCE))
+
+
+def returns(name: str, output: JsonValue) -> Behaviour:
+    """Good behaviour of an effect."""
+    return Behaviour(name, (Turn((Returns(canonical(output)),)),))
 
 
 def says(name: str, text: str) -> Behaviour:

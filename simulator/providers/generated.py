@@ -24,7 +24,8 @@ from windtunnel.compiler.evaluator import (
 )
 from windtunnel.compiler.reading import subexpressions
 from windtunnel.compiler.snapshot import AgentNode, LetStep, Snapshot, SubmittedOutput, TypeModel
-from windtunnel.simulator.providers.behaviour import Menu, Request, says, submits
+from windtunnel.simulator.providers.behaviour import Kind, Menu, Request, says, submits
+from windtunnel.simulator.providers.effects import effect_menu
 from windtunnel.simulator.providers.misbehaviour import of_assistant, of_submit
 from windtunnel.simulator.providers.routing import FieldPath, deciding_paths, signature
 from windtunnel.simulator.providers.values import MAX_TEXT, WORDS, Source, cases, invalid, texts_in
@@ -54,10 +55,13 @@ class GeneratedProvider:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self._menus: dict[tuple[str, int, int | None, str], Menu] = {}
+        self._effects: dict[str, Menu] = {}
 
     def menu(self, request: Request) -> Menu:
         """Every behaviour for the request; equal requests in equal environments share one menu."""
         node = self.snapshot.nodes[request.node]
+        if request.kind is Kind.EFFECT:
+            return self._effect(request.node)
         assert isinstance(node, AgentNode), "only an agent asks a model"
         seen = _seen(node, self.snapshot, request.environment)
         key = (request.node, min(request.visit, MAX_QUIET), request.max_chars, canonical(seen))
@@ -65,6 +69,11 @@ class GeneratedProvider:
         if found is None:
             found = self._menus[key] = self._make(node, request, seen)
         return found
+
+    def _effect(self, node: str) -> Menu:
+        if node not in self._effects:
+            self._effects[node] = effect_menu(self.snapshot, node)
+        return self._effects[node]
 
     def _make(self, node: AgentNode, request: Request, seen: JsonValue) -> Menu:
         if not isinstance(node.expected_output, SubmittedOutput):

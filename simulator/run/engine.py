@@ -8,10 +8,8 @@ nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from windtunnel.compiler.evaluator import EvaluationError
-from windtunnel.simulator.chat.log import Answer, Branch
+from windtunnel.simulator.chat.log import Answer
 from windtunnel.simulator.events import (
     ANSWER_ENTRY,
     ATTEMPT,
@@ -20,9 +18,11 @@ from windtunnel.simulator.events import (
     REPLAYED,
     Abort,
     Action,
+    Answered,
     Arm,
     Cancel,
     Commit,
+    Deadline,
     Delivered,
     Disarm,
     Event,
@@ -35,6 +35,7 @@ from windtunnel.simulator.events import (
     Question,
     Release,
     Reply,
+    Returned,
     Settled,
     Step,
     StepRef,
@@ -42,43 +43,25 @@ from windtunnel.simulator.events import (
     Tell,
     Timeout,
     ToEngine,
+    Withdraw,
 )
 from windtunnel.simulator.providers.behaviour import Kind
-from windtunnel.simulator.run import completion, submission, words
-from windtunnel.simulator.run.program import Agent, Compute, Program
+from windtunnel.simulator.run import completion, decisions, effects, notifications, submission, words
+from windtunnel.simulator.run.program import Agent, Compute, Decision, Effect, Notify, Program
 from windtunnel.simulator.run.routing import Route, route, start
-from windtunnel.simulator.run.state import OVER, Position, Run, Scope, visit
+from windtunnel.simulator.run.state import FINAL, OVER, Position, Run, Scope, visit
+from windtunnel.simulator.run.transition import (
+    OVER_STATE,
+    READY,
+    Engine,
+    Result,
+    View,
+    failure,
+    node_failed,
+    timeout_of,
+)
 
-
-class Engine(NamedTuple):
-    """Volatile state. `phase` is one of
-
-    `down`, `recover` (booted, the session not yet read), `ready` (goes on by itself), `sending` (a prompt is
-    with the loop), `pending` (it was delivered), `accepted` (a submission was), `ending` (a node failed, its
-    turn is being aborted), `held` (paused), `over`. `cold` says that the step in flight was interrupted by a
-    crash.
-    """
-
-    phase: str = "down"
-    ordinal: int = 0
-    nudges: int = 0
-    answer: Answer | None = None
-    cold: bool = False
-
-
-class View(NamedTuple):
-    """What one message lets the engine read: the position, the expressions' values, and for recovery the
-    branch.
-    """
-
-    position: Position
-    run: Run
-    branch: Branch | None = None
-
-
-Result = tuple[Engine, tuple[Action, ...]]
-OVER_STATE = Engine("over")
-READY = Engine("ready")
+__all__ = ["OVER_STATE", "READY", "Engine", "Result", "View", "engine"]
 
 
 def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Result:
@@ -102,22 +85,36 @@ def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Re
             return _timeout(program, local, view, message)
         case Release():
             return _release(program, local, view)
+        case Returned():
+            return effects.returned(program, local, view, message)
+        case Answered():
+            return decisions.answered(program, local, view, message)
+        case Deadline():
+            return decisions.up(program, local, view, message)
 
 
 # --- going on by itself -------------------------------------------------------------------------------------
 
 
 def _go_on(program: Program, run: Run) -> Result:
-    """Start the run, route an ended node, or do a compute node."""
+    """Start the run, route an ended node, or begin a node."""
     position = run.position
     if position.status == "queued":
         return _routed(program, start(program, run, _run_started(program, run)))
     if position.phase == "ended":
         return _routed(program, route(program, run))
     node = program.nodes[position.node]
-    if isinstance(node, Agent):
-        return send_step(program, READY, node, run)
-    return _compute(program, node, run)
+    match node:
+        case Agent():
+            return send_step(program, READY, node, run)
+        case Compute():
+            return _compute(program, node, run)
+        case Effect():
+            return effects.call(program, node, run)
+        case Notify():
+            return notifications.queue(program, node, run)
+        case Decision():
+            return decisions.ask(program, node, run)
 
 
 def _run_started(program: Program, run: Run) -> Event:
@@ -143,12 +140,12 @@ def _title(program: Program, run: Run) -> Payload:
 
 
 def _routed(program: Program, way: Route) -> Result:
-    """Commit where the run goes, then begin the node it goes to."""
+    """Commit where the run goes, then send the prompt of an agent it goes to."""
     commit = Commit(way.events)
     if way.run.position.status in OVER:
         return OVER_STATE, (commit,)
     node = program.nodes[way.run.position.node]
-    if isinstance(node, Compute):
+    if not isinstance(node, Agent):
         return READY, (commit,)
     local, actions = send_step(program, READY, node, way.run)
     return local, (commit, *actions)
@@ -158,7 +155,7 @@ def _compute(program: Program, node: Compute, run: Run) -> Result:
     try:
         value = completion.as_json(node.value(Scope(program, run)))
     except EvaluationError as error:
-        return READY, (Commit((_node_failed(node.id, "failed", str(error)),)),)
+        return READY, (Commit((node_failed(node.id, "failed", str(error)),)),)
     payload: Payload = (("durationMs", ELAPSED), ("outcome", "ok"), ("output", value))
     return READY, (Commit((Event("node", "node_finished", node.id, CURRENT, payload),)),)
 
@@ -172,9 +169,9 @@ def send_step(program: Program, local: Engine, agent: Agent, run: Run) -> Result
     try:
         limit = completion.limit_of(agent, scope)
         text = agent.prompt(scope)
-        timeout_of(agent, scope)
+        timeout_of(agent.id, agent.timeout, scope)
     except EvaluationError as error:
-        return READY, (Commit((_node_failed(agent.id, "failed", str(error)),)),)
+        return READY, (Commit((node_failed(agent.id, "failed", str(error)),)),)
     whole = words.prompt(program, agent, str(text), limit)
     return send(local, agent, run, Kind.STEP, whole, limit)
 
@@ -192,16 +189,6 @@ def send(local: Engine, agent: Agent, run: Run, kind: Kind, text: str, limit: in
     return local._replace(phase="sending", answer=None, cold=False), (Tell("loop", prompt),)
 
 
-def timeout_of(agent: Agent, scope: Scope) -> int | None:
-    """The wall-clock limit of an attempt. Raises EvaluationError when it is no positive whole number."""
-    if agent.timeout is None:
-        return None
-    value = agent.timeout(scope)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise EvaluationError(f"the timeout of {agent.id} is not a positive duration")
-    return value
-
-
 def _delivered(program: Program, local: Engine, view: View, message: Delivered) -> Result:
     prompt = message.prompt
     if local.phase != "sending" or not _names(prompt.step, local):
@@ -213,7 +200,7 @@ def _delivered(program: Program, local: Engine, view: View, message: Delivered) 
         ("prompt", prompt.question.prompt),
     )
     sent = Event("node", "agent_prompt_sent", agent.id, CURRENT, payload)
-    timeout = timeout_of(agent, Scope(program, view.run))
+    timeout = timeout_of(agent.id, agent.timeout, Scope(program, view.run))
     # The timer counts the turns of the whole attempt: a reminder does not start it anew.
     reminds = prompt.question.kind == Kind.REMINDER.value
     timer = () if timeout is None or reminds else (Arm(timeout),)
@@ -298,9 +285,9 @@ def _settled_without_submission(
     program: Program, local: Engine, agent: Agent, view: View, message: Settled
 ) -> Result:
     if message.why == "aborted":
-        return READY, _failure(agent.id, "failed", words.ABORTED)
+        return READY, failure(agent.id, "failed", words.ABORTED)
     if local.nudges >= agent.nudges:
-        return READY, _failure(agent.id, "failed", words.not_submitted(local.nudges + 1))
+        return READY, failure(agent.id, "failed", words.not_submitted(local.nudges + 1))
     local = local._replace(nudges=local.nudges + 1, ordinal=local.ordinal + 1)
     return send(local, agent, view.run, Kind.REMINDER, words.reminder(program, agent), None)
 
@@ -310,7 +297,7 @@ def finish(program: Program, view: View, answer: Answer | None, entry: Mark) -> 
     agent = _agent(program, view)
     verdict = completion.judge(agent, Scope(program, view.run), answer, entry)
     if isinstance(verdict, completion.Rejected):
-        return READY, _failure(agent.id, "failed", verdict.error)
+        return READY, failure(agent.id, "failed", verdict.error)
     payload: Payload = (
         ("conversation", (verdict.range)),
         ("durationMs", ELAPSED),
@@ -328,22 +315,28 @@ def finish(program: Program, view: View, answer: Answer | None, entry: Mark) -> 
 def _cancel(local: Engine, view: View) -> Result:
     """The run ends at once; its turn is aborted and a prompt that was not sent is withdrawn."""
     position = view.position
-    if position.status in OVER:
+    if position.status in FINAL:
         return local, ()
     events = [Event("run", "run_cancelled")]
     if position.phase == "started":
-        events.insert(0, _node_failed(position.node, "cancelled", words.CANCELLED))
-    return OVER_STATE, (Commit(tuple(events)), Disarm(), Tell("loop", Abort(CURRENT)))
+        events.insert(0, node_failed(position.node, "cancelled", words.CANCELLED))
+    commit = Commit((*decisions.withdrawn(view.run.request, position.node), *events))
+    called = (Withdraw(),) if local.phase == effects.CALLING else ()
+    return OVER_STATE, (commit, Disarm(), *called, Tell("loop", Abort(CURRENT)))
 
 
 def _timeout(program: Program, local: Engine, view: View, message: Timeout) -> Result:
     """The attempt used up its time: the node ends so, and its turn is aborted."""
-    if local.phase != "pending" or message.attempt != CURRENT:
+    if message.attempt != CURRENT:
+        return local, ()
+    if local.phase == effects.CALLING:
+        return effects.timed_out(program, view)
+    if local.phase != "pending":
         return local, ()
     agent = _agent(program, view)
-    timeout = timeout_of(agent, Scope(program, view.run))
+    timeout = timeout_of(agent.id, agent.timeout, Scope(program, view.run))
     assert timeout is not None, "only a step with a limit has a timer"
-    failure = Commit((_node_failed(agent.id, "timed_out", words.timed_out(timeout)),))
+    failure = Commit((node_failed(agent.id, "timed_out", words.timed_out(timeout)),))
     return local._replace(phase="ending"), (failure, Disarm(), Tell("loop", Abort(CURRENT)))
 
 
@@ -375,12 +368,3 @@ def _agent(program: Program, view: View) -> Agent:
 def _names(step: StepRef, local: Engine) -> bool:
     """Whether a message of the loop belongs to the prompt that is out."""
     return step.attempt == CURRENT and step.ordinal == local.ordinal
-
-
-def _node_failed(node: str, outcome: str, error: str) -> Event:
-    payload: Payload = (("durationMs", ELAPSED), ("error", error), ("outcome", outcome))
-    return Event("node", "node_failed", node, CURRENT, payload)
-
-
-def _failure(node: str, outcome: str, error: str) -> tuple[Action, ...]:
-    return Commit((_node_failed(node, outcome, error),)), Disarm()

@@ -14,13 +14,19 @@ import networkx as nx
 
 from windtunnel.compiler.evaluator import Read, reads
 from windtunnel.compiler.snapshot import (
+    ActionNode,
     AgentNode,
     AssistantMessage,
+    CheckpointNode,
     ComputeNode,
+    DecisionNode,
     EdgeModel,
     Expression,
     LetStep,
+    NotifyNode,
+    ShellNode,
     Snapshot,
+    SnapshotNode,
     TargetModel,
 )
 
@@ -30,12 +36,15 @@ NOTHING: Final[Live] = frozenset()
 
 
 class Liveness:
-    """`live[place]` for every place, and the nodes that can come again in one run."""
+    """`live[place]` for every place, the nodes that can come again in one run, and those that may follow
+    each.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
         graph = _graph(snapshot)
         self.live: Mapping[str, Live] = _solve(snapshot, graph)
         self.revisited = _revisited(snapshot, graph)
+        self.follows = _follows(snapshot, graph)
 
 
 def out(node: str) -> str:
@@ -65,6 +74,40 @@ def checking(node: AgentNode) -> list[Expression]:
     return found
 
 
+def expressions_of(node: SnapshotNode) -> list[Expression | None]:
+    """Every expression that running the node evaluates."""
+    match node:
+        case AgentNode():
+            return [*asking(node), *checking(node)]
+        case ComputeNode():
+            return [node.value]
+        case ActionNode():
+            return [node.argument, node.idempotency_key, _if_list(node.timeout_ms)]
+        case ShellNode():
+            given = [node.run, node.cwd, node.env, node.stdin]
+            return [*given, node.idempotency_key, _if_list(node.timeout_ms)]
+        case NotifyNode():
+            return [node.message]
+        case CheckpointNode():
+            return [node.show]
+        case DecisionNode():
+            return _asked(node)
+
+
+def _asked(node: DecisionNode) -> list[Expression | None]:
+    """What a request is made of."""
+    found = [node.audience, node.title, node.subject, node.show, node.expires_ms]
+    for choice in node.choices.values():
+        found += [choice.label, choice.prompt]
+    if node.after is not None:
+        found += [node.after.delay_ms, node.after.when]
+    return found
+
+
+def _if_list(value: int | str | Expression) -> Expression | None:
+    return value if isinstance(value, list) else None
+
+
 def scopes(id: str) -> list[str]:
     """The mounts around a node, innermost first, then the root (`""`)."""
     found = []
@@ -83,11 +126,12 @@ def targets(edge: EdgeModel) -> list[TargetModel]:
     return [*(arm.to for arm in edge.arms), *after]
 
 
-def _place(edge: EdgeModel) -> str:
-    """The place an edge leaves."""
+def _place(edge: EdgeModel, snapshot: Snapshot) -> str:
+    """The place an edge leaves; the choices of a decision leave the same one."""
     if edge.source == START:
         return f"{edge.scope}:start"
-    return out(edge.source) if edge.way is None else f"{edge.source}.{edge.way}"
+    node = edge.way is None or edge.source in snapshot.nodes
+    return out(edge.source) if node else f"{edge.source}.{edge.way}"
 
 
 def _arrival(scope: str, target: TargetModel, snapshot: Snapshot) -> str | None:
@@ -103,7 +147,7 @@ def _graph(snapshot: Snapshot) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {node: {out(node)} for node in snapshot.nodes}
     for edge in snapshot.edges:
         arrivals = (_arrival(edge.scope, target, snapshot) for target in targets(edge))
-        graph.setdefault(_place(edge), set()).update(a for a in arrivals if a is not None)
+        graph.setdefault(_place(edge, snapshot), set()).update(a for a in arrivals if a is not None)
     for path, mount in snapshot.composition.mounts.items():
         arrival = _arrival(path, TargetModel(node=mount.start_at), snapshot)
         graph[f"{path}:enter"] = {f"{path}:start", *([] if arrival is None else [arrival])}
@@ -115,6 +159,20 @@ def _revisited(snapshot: Snapshot, graph: Mapping[str, set[str]]) -> frozenset[s
     whole = nx.DiGraph((place, after) for place, follows in graph.items() for after in follows)
     circles = (part for part in nx.strongly_connected_components(whole) if len(part) > 1)
     return frozenset(place for part in circles for place in part if place in snapshot.nodes)
+
+
+def _follows(snapshot: Snapshot, graph: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
+    """For each node the nodes that may run after it, itself among them where it can come again."""
+    whole = nx.DiGraph((place, after) for place, follows in graph.items() for after in follows)
+    parts = nx.condensation(whole)
+    reached: dict[int, frozenset[str]] = {}
+    for part in reversed(list(nx.topological_sort(parts))):
+        members = parts.nodes[part]["members"]
+        own = frozenset(place for place in members if place in snapshot.nodes)
+        behind = (reached[after] for after in parts.successors(part))
+        reached[part] = own.union(*behind)
+    place_of = parts.graph["mapping"]
+    return {node: reached[place_of[node]] for node in snapshot.nodes}
 
 
 # --- the equations ------------------------------------------------------------------------------------------
@@ -135,18 +193,18 @@ def _uses(snapshot: Snapshot) -> dict[str, set[Read]]:
     for name, node in snapshot.nodes.items():
         # A limit of steps is looked up before the node starts, so for its predecessors too.
         note(name, (limits[scope] for scope in scopes(name)))
-        if isinstance(node, AgentNode):
-            note(name, (*asking(node), *checking(node)))
-        elif isinstance(node, ComputeNode):
-            note(name, (node.value,))
+        note(name, expressions_of(node))
     for path, mount in mounts.items():
         note(f"{path}:enter", (mount.input,))
     for edge in snapshot.edges:
-        place = _place(edge)
+        place = _place(edge, snapshot)
         note(place, (edge.subject, *(arm.limit.count for arm in edge.arms if arm.limit is not None)))
+        if edge.way is not None and edge.source in snapshot.nodes:
+            found.setdefault(place, set()).add(Read("way", edge.source))
         if any(target.exit is not None for target in targets(edge)):
             # What leaves by an exit is the output of the node, or the mount, it leaves from.
-            output = Read("exit", edge.source, edge.way) if edge.way else Read("node", edge.source)
+            mounted = edge.way is not None and edge.source not in snapshot.nodes
+            output = Read("exit", edge.source, edge.way) if mounted else Read("node", edge.source)
             found.setdefault(place, set()).add(output)
     return found
 
@@ -158,7 +216,11 @@ def _sets_anew(snapshot: Snapshot, place: str, read: Read) -> bool:
         if read.kind in ("input", "exit", "way") and read.name == mount:
             return True
         return read.name.startswith(f"{mount}/")
-    return place in snapshot.nodes and read.kind in ("node", "result") and read.name == place
+    return place in snapshot.nodes and read.kind in _OWN and read.name == place
+
+
+_OWN: Final = ("node", "result", "way", "choice")
+"""What a node that ends says anew of itself."""
 
 
 def _solve(snapshot: Snapshot, graph: Mapping[str, set[str]]) -> dict[str, Live]:

@@ -5,68 +5,46 @@ A program is built once and never changes; handlers are functions of it and of f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic import JsonValue
-
 from windtunnel.compiler.acceptance import Acceptor, acceptor
-from windtunnel.compiler.evaluator import (
-    Compiled,
-    Environment,
-    Read,
-    compile_expression,
-    compile_validator,
-    reads,
+from windtunnel.compiler.evaluator import Compiled, compile_expression
+from windtunnel.compiler.snapshot import ArmModel, MountModel, Snapshot, TargetModel
+from windtunnel.simulator.run.liveness import Liveness
+from windtunnel.simulator.run.nodes import (
+    Agent,
+    Compute,
+    Decision,
+    Effect,
+    Node,
+    Notify,
+    node_of,
+    number,
 )
-from windtunnel.compiler.snapshot import (
-    AgentNode,
-    ArmModel,
-    AssistantMessage,
-    ComputeNode,
-    Expression,
-    MountModel,
-    Snapshot,
-    SnapshotNode,
-    TargetModel,
-)
-from windtunnel.simulator.run.liveness import Liveness, asking, checking
 
-DEFAULT_NUDGES: Final = 2
-"""Reminders of a submit step before it fails."""
+__all__ = [
+    "Agent",
+    "Arm",
+    "Compute",
+    "Decision",
+    "Edge",
+    "Effect",
+    "Mount",
+    "Node",
+    "NotSimulated",
+    "Notify",
+    "Program",
+    "scope_of",
+]
 
 
 class NotSimulated(ValueError):
-    """The workflow has a node that this simulator does not run yet; the message names it."""
+    """The workflow has something that this simulator does not run; the message names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """An agent node. `type` is None for an assistant agent; `max_chars` and `timeout` read the
-    environment.
-    """
-
-    id: str
-    prompt: Compiled
-    completion: str
-    type: Acceptor | None
-    max_chars: Compiled | None
-    validator: Callable[[Environment, JsonValue], tuple[str, ...]] | None
-    timeout: Compiled | None
-    nudges: int
-    reads: frozenset[Read]
-
-
-@dataclass(frozen=True, slots=True)
-class Compute:
-    """A compute node."""
-
-    id: str
-    value: Compiled
-
-
-Node = Agent | Compute
+NONE: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +85,7 @@ class Program:
     """The snapshot, compiled.
 
     `switches` are the seeded faults that are on; only engine and recovery look at them. `visit_cap` saturates
-    the counts of visits. Raises NotSimulated for node kinds that cannot run yet.
+    the counts of visits.
     """
 
     def __init__(
@@ -117,12 +95,12 @@ class Program:
         self.switches = switches
         self.visit_cap = visit_cap
         self.lets = {name: compile_expression(value) for name, value in sorted(snapshot.lets.items())}
-        self.nodes = {name: _node(name, node, snapshot) for name, node in sorted(snapshot.nodes.items())}
+        self.nodes = {name: node_of(name, node, snapshot) for name, node in sorted(snapshot.nodes.items())}
         mounts = snapshot.composition.mounts
         self.mounts = {path: _mount(path, mount, snapshot) for path, mount in sorted(mounts.items())}
         self.title = None if snapshot.title is None else compile_expression(snapshot.title)
         self.accepts = acceptor(snapshot.input, snapshot.types)
-        self.max_steps = _number(snapshot.max_steps)
+        self.max_steps = number(snapshot.max_steps)
         self._edges: dict[tuple[str, str, str | None, str], Edge] = {
             (edge.scope, edge.source, edge.way, edge.on): Edge(
                 edge.scope,
@@ -138,6 +116,10 @@ class Program:
         liveness = Liveness(snapshot)
         self.live = liveness.live
         self.revisited = liveness.revisited
+        self.ways = frozenset(
+            id for id, node in self.nodes.items() if isinstance(node, Decision) and node.choices
+        )
+        self.ahead = _effects_ahead(self.nodes, liveness.follows)
         self.counts_attempts = any(read.kind == "result" for live in self.live.values() for read in live)
 
     def edge(self, scope: str, source: str, way: str | None = None, on: str = "ok") -> Edge | None:
@@ -150,32 +132,6 @@ def scope_of(id: str) -> str:
     return id.rpartition("/")[0]
 
 
-def _number(value: int | Expression) -> Compiled:
-    return compile_expression(["const", value] if isinstance(value, int) else value)
-
-
-def _node(name: str, node: SnapshotNode, snapshot: Snapshot) -> Node:
-    if isinstance(node, ComputeNode):
-        return Compute(name, compile_expression(node.value))
-    if not isinstance(node, AgentNode):
-        raise NotSimulated(f"not simulated yet: {node.node_type} node {name}")
-    output = node.expected_output
-    limit = None
-    if isinstance(output, AssistantMessage) and output.max_chars is not None:
-        limit = _number(output.max_chars)
-    return Agent(
-        name,
-        compile_expression(node.prompt),
-        "assistant" if isinstance(output, AssistantMessage) else "submit",
-        None if isinstance(output, AssistantMessage) else acceptor(output.type, snapshot.types),
-        limit,
-        compile_validator(node.validate_steps) if node.validate_steps else None,
-        None if node.timeout_ms == "none" else _number(node.timeout_ms),
-        DEFAULT_NUDGES if node.nudges is None else node.nudges,
-        frozenset[Read]().union(*(reads(e, snapshot.lets) for e in (*asking(node), *checking(node)))),
-    )
-
-
 def _mount(path: str, mount: MountModel, snapshot: Snapshot) -> Mount:
     return Mount(
         path,
@@ -183,7 +139,7 @@ def _mount(path: str, mount: MountModel, snapshot: Snapshot) -> Mount:
         mount.workflow,
         compile_expression(mount.input),
         acceptor(mount.input_type, snapshot.types),
-        _number(mount.max_steps),
+        number(mount.max_steps),
         mount.start_at,
     )
 
@@ -201,6 +157,17 @@ def _arm(arm: ArmModel) -> Arm:
         _counter(arm),
         arm.cases,
         arm.to,
-        None if limit is None else _number(limit.count),
+        None if limit is None else number(limit.count),
         None if limit is None else limit.then,
     )
+
+
+def _effects_ahead(
+    nodes: Mapping[str, Node], follows: Mapping[str, frozenset[str]]
+) -> Mapping[str, frozenset[str]]:
+    """For each node the names of the effects with a key that it, or a node after it, may still call."""
+    calls = {id: node.call for id, node in nodes.items() if isinstance(node, Effect) and node.key is not None}
+    return {
+        id: frozenset(calls[after] for after in (id, *follows[id]) if after in calls) if calls else NONE
+        for id in nodes
+    }

@@ -7,6 +7,7 @@ Two transitions, so that a crash can fall between them: `boot` reads the store a
 from __future__ import annotations
 
 from windtunnel.simulator.events import ANSWER_ENTRY, CURRENT, OLDER_ENTRY, Action, Commit, Event, Payload
+from windtunnel.simulator.run.decisions import WAITING
 from windtunnel.simulator.run.engine import (
     OVER_STATE,
     READY,
@@ -25,6 +26,8 @@ from windtunnel.simulator.run.state import OVER, fold
 def boot(program: Program, view: View) -> Result:
     """The first look at the store."""
     position = view.position
+    if position.status == WAITING:
+        return Engine(WAITING), ()
     if position.status in OVER:
         return OVER_STATE, ()
     if position.status == "queued":
@@ -44,7 +47,7 @@ def recover(program: Program, local: Engine, view: View) -> Result:
     if not isinstance(node, Agent) or node.completion == "submit":
         if local.cold or position.phase == "ended":
             return _fresh_attempt(program, local, view)
-        assert isinstance(node, Agent), "a compute node is never held in flight"
+        assert isinstance(node, Agent), "only a turn is ever held in flight"
         return send_resume(program, _next(local), node, view.run)
     answer, entry = branch.answer, ANSWER_ENTRY
     if answer is None and "W02" in program.switches:
@@ -64,8 +67,7 @@ def _next(local: Engine) -> Engine:
 def _fresh_attempt(program: Program, local: Engine, view: View) -> Result:
     """The interrupted node runs again under a new attempt, in the same visit."""
     node = program.nodes[view.position.node]
-    kind = "agent" if isinstance(node, Agent) else "compute"
-    payload: Payload = (("again", True), ("nodeType", kind))
+    payload: Payload = (("again", True), ("nodeType", node.kind))
     started = Event("node", "node_started", node.id, CURRENT, payload)
     commit: tuple[Action, ...] = (Commit((started,)),)
     if not isinstance(node, Agent):

@@ -17,7 +17,7 @@ from windtunnel.compiler.snapshot import TargetModel
 from windtunnel.simulator.events import CURRENT, INVOCATION, THIS_INVOCATION, Event, Json, Payload
 from windtunnel.simulator.run import words
 from windtunnel.simulator.run.liveness import START, scopes
-from windtunnel.simulator.run.program import Agent, Arm, Edge, Program, scope_of
+from windtunnel.simulator.run.program import Arm, Edge, Program, scope_of
 from windtunnel.simulator.run.state import Run, Scope, fold
 
 MAX_ARROWS: Final = 1_000
@@ -67,7 +67,8 @@ def route(program: Program, run: Run) -> Route:
     """The transaction that follows the end of a node."""
     walk = _Walk(program, run)
     node, outcome = run.position.node, run.position.outcome
-    edge = program.edge(scope_of(node), node, None, outcome)
+    chosen = Scope(program, run).way(node) if outcome == "ok" and node in program.ways else None
+    edge = program.edge(scope_of(node), node, None if chosen is None else str(chosen), outcome)
     if edge is None:
         error = run.error or f"{node} has no way on after {outcome}."
         _end(walk, "timed_out" if outcome == "timed_out" else "failed", error)
@@ -177,8 +178,7 @@ def start_node(walk: _Walk, node: str, via: Payload) -> None:
         most = _max_steps(walk, scope)
         if steps.get(scope, 0) >= most:
             raise _Dead(words.max_steps(most))
-    kind = "agent" if isinstance(walk.program.nodes[node], Agent) else "compute"
-    payload = tuple(sorted([("nodeType", kind), *via]))
+    payload = tuple(sorted([("nodeType", walk.program.nodes[node].kind), *via]))
     walk.say(Event("node", "node_started", node, CURRENT, payload))
 
 

@@ -17,7 +17,7 @@ from windtunnel.compiler.canonical import canonical
 from windtunnel.compiler.evaluator import Read
 from windtunnel.simulator.events import Event, Json, Record, Value
 from windtunnel.simulator.run.liveness import out, scopes
-from windtunnel.simulator.run.program import Agent, Program
+from windtunnel.simulator.run.program import Agent, Decision, Effect, Program
 
 _V = TypeVar("_V", str, int)
 Pairs = tuple[tuple[str, str], ...]
@@ -34,11 +34,27 @@ class Position(NamedTuple):
     outcome: str = ""
 
 
-class Run(NamedTuple):
-    """The fold. Values are canonical JSON texts; `exits` holds `[exit, output]` by mount.
+class Request(NamedTuple):
+    """A request that nobody has answered. `due` says that it has a deadline; `default` is chosen then."""
 
-    `done` is the order of finished nodes, kept only where `latest` is read; `error` is that of the ended
-    node.
+    digest: str
+    due: bool = False
+    default: str = ""
+
+
+class Notice(NamedTuple):
+    """A notification that was queued and not delivered."""
+
+    node: str
+    message: str
+
+
+class Run(NamedTuple):
+    """The fold. Values are canonical JSON texts.
+
+    `exits` holds `[exit, output]` by mount, and `[choice, what it asked for]` by decision; `done` is the
+    order of finished nodes, kept only where `latest` is read; `error` is that of the ended node; `outbox`
+    outlives the end of the run.
     """
 
     position: Position = Position()
@@ -54,15 +70,20 @@ class Run(NamedTuple):
     arrows: Counts = ()
     steps: Counts = ()
     error: str = ""
+    request: Request | None = None
+    outbox: tuple[Notice, ...] = ()
 
 
-OVER = frozenset({"completed", "failed", "timed_out", "cancelled", "waiting"})
-"""Statuses that end a run."""
+FINAL = frozenset({"completed", "failed", "timed_out", "cancelled"})
+"""Statuses that nothing follows."""
+
+OVER = FINAL | {"waiting"}
+"""Statuses that end a run; one that waits may be continued by another."""
 
 MANY: Final = 1_000_000
 """Where the counters of arrows and steps saturate."""
 
-_END_EVENTS = {f"run_{status}": status for status in OVER}
+_END_EVENTS = {f"run_{status}": status for status in FINAL}
 
 
 def fold(program: Program, run: Run, event: Event) -> Run:
@@ -72,7 +93,7 @@ def fold(program: Program, run: Run, event: Event) -> Run:
     if step is not None:
         run = step(program, run, event)
     elif event.type in _END_EVENTS:
-        run = Run(Position(_END_EVENTS[event.type]), run.input)
+        run = Run(Position(_END_EVENTS[event.type]), run.input, outbox=run.outbox)
     return run
 
 
@@ -105,12 +126,17 @@ def _finished(program: Program, run: Run, event: Event) -> Run:
     assert isinstance(output, Json), "a finish carries an output"
     assert event.node is not None, "a finish names its node"
     run = run._replace(outputs=_put(run.outputs, event.node, output.text))
+    if event.node in program.ways:
+        run = run._replace(exits=_put(run.exits, event.node, _chosen(output.text)))
     return _ended(program, run, event, "ok", "")
 
 
 def _failed(program: Program, run: Run, event: Event) -> Run:
     assert event.node is not None, "a failure names its node"
-    run = run._replace(outputs=_drop(run.outputs, lambda id: id == event.node))
+    run = run._replace(
+        outputs=_drop(run.outputs, lambda id: id == event.node),
+        exits=_drop(run.exits, lambda id: id == event.node),
+    )
     return _ended(program, run, event, event.text("outcome"), event.text("error"))
 
 
@@ -125,7 +151,7 @@ def _ended(program: Program, run: Run, event: Event, outcome: str, error: str) -
         "durationMs": 0,
         "cut": isinstance(receipt, Record) and dict(receipt.fields).get("cut") is True,
         "receipt": None,
-        "provenance": None,
+        "provenance": cast(JsonValue, event.get("provenance")),
     }
     run = run._replace(
         position=run.position._replace(phase="ended", outcome=outcome),
@@ -191,8 +217,45 @@ def _run_started(program: Program, run: Run, event: Event) -> Run:
     return run._replace(position=run.position._replace(status="running"))
 
 
+def _waiting(program: Program, run: Run, event: Event) -> Run:
+    """Everything is kept for the run that goes on."""
+    return run._replace(position=run.position._replace(status="waiting"))
+
+
+def _requested(program: Program, run: Run, event: Event) -> Run:
+    default = event.get("default")
+    asked = Request(event.text("digest"), event.get("dueMs") is not None, str(default or ""))
+    return run._replace(request=asked)
+
+
+def _answered(program: Program, run: Run, event: Event) -> Run:
+    return run._replace(request=None)
+
+
+def _chosen(output: str) -> str:
+    """What is read of a decision by its ways: the choice and what it asked for."""
+    given = cast("dict[str, JsonValue]", json.loads(output))
+    return canonical([given["choice"], given.get("input", {})])
+
+
+def _queued(program: Program, run: Run, event: Event) -> Run:
+    assert event.node is not None, "a notification has a node"
+    return run._replace(outbox=(*run.outbox, Notice(event.node, event.text("message"))))
+
+
+def _delivered(program: Program, run: Run, event: Event) -> Run:
+    return run._replace(outbox=run.outbox[1:])
+
+
 _FOLDS: dict[str, Callable[[Program, Run, Event], Run]] = {
     "run_started": _run_started,
+    "run_waiting": _waiting,
+    "decision_requested": _requested,
+    "decision_answered": _answered,
+    "decision_defaulted": _answered,
+    "decision_cancelled": _answered,
+    "notification_queued": _queued,
+    "notification_delivered": _delivered,
     "node_started": _started,
     "node_finished": _finished,
     "node_failed": _failed,
@@ -212,7 +275,7 @@ def _pruned(program: Program, run: Run, place: str) -> Run:
     return run._replace(
         outputs=_keep(run.outputs, read["node"]),
         inputs=_keep(run.inputs, read["input"]),
-        exits=_keep(run.exits, read["exit"] | read["way"]),
+        exits=_keep(run.exits, read["exit"] | read["way"] | read["choice"]),
         results=_keep(run.results, read["result"] | read["latest"]),
         visits=_keep(run.visits, read["visits"] | program.revisited),
         ended=tuple(p for p in run.ended if p[0].rpartition(" ")[0] in read["visits"]),
@@ -285,11 +348,11 @@ class Scope:
         return taken[1] if taken is not None and taken[0] == name else None
 
     def choice(self, node: str, choice: str) -> JsonValue:
-        """Decisions are not simulated yet, so nothing was ever chosen."""
-        return None
+        """What was asked with the choice, if it was the last one taken."""
+        return self.exit(node, choice)
 
     def way(self, node: str) -> JsonValue:
-        """The exit last taken."""
+        """The exit or choice last taken."""
         taken = self._taken(node)
         return None if taken is None else taken[0]
 
@@ -336,7 +399,7 @@ def read_by(run: Run, reads: frozenset[Read]) -> Run:
         input=run.input,
         outputs=_keep(run.outputs, read["node"]),
         inputs=_keep(run.inputs, read["input"]),
-        exits=_keep(run.exits, read["exit"] | read["way"]),
+        exits=_keep(run.exits, read["exit"] | read["way"] | read["choice"]),
         results=_keep(run.results, read["result"] | read["latest"]),
         visits=_keep(run.visits, read["visits"]),
         ended=tuple(p for p in run.ended if p[0].rpartition(" ")[0] in read["visits"]),
@@ -348,7 +411,9 @@ def question(program: Program, run: Run) -> Run:
     """View: what asking and judging the node in flight reads, and which visit it is."""
     name = run.position.node
     node = program.nodes.get(name)
-    if not isinstance(node, Agent):
+    if isinstance(node, Decision):
+        return Run(input=run.input, request=run.request)
+    if not isinstance(node, Agent | Effect):
         return Run()
     read = read_by(run, node.reads)
     visits = dict(read.visits)

@@ -24,6 +24,10 @@ RESUME: Final = "The workflow was interrupted during this step; please go on wit
 NO_MESSAGE: Final = "The turn ended without a final message."
 BLANK: Final = "The final message has no visible text."
 ABORTED: Final = "The provider aborted the turn."
+EXPIRED: Final = "Nobody answered in time."
+NOTHING_ASKED: Final = "Nothing waits for this answer."
+OTHER_REQUEST: Final = "This answers another request."
+TOO_LATE: Final = "The time to answer was up."
 CANCELLED: Final = "Cancelled."
 
 
@@ -87,3 +91,23 @@ def no_arm(subject: str) -> str:
 def max_steps(limit: int) -> str:
     """The error of a run that took too many steps."""
     return f"The run reached maxSteps={limit}."
+
+
+def exit_code(code: object, stderr: str) -> str:
+    """The error of a command that failed."""
+    return f"The command ended with exit code {code}{f': {stderr}' if stderr else '.'}"
+
+
+def not_returned(problems: str) -> str:
+    """The error of an effect that returned what does not fit."""
+    return f"What came back does not fit: {problems}"
+
+
+def no_choice(id: str) -> str:
+    """An answer with a choice that there is not."""
+    return f"There is no choice {id}."
+
+
+def not_asked(id: str) -> str:
+    """An answer that says more than its choice asks for."""
+    return f"The choice {id} asks for nothing."
