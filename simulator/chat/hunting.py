@@ -72,28 +72,18 @@ class Interner:
         self.numbers: dict[object, int] = {}
 
     def number(self, part: object) -> int:
-        """The number of a part."""
-        seen = self.known.get(id(part))
-        if seen is not None:
-            return seen[1]
-        found = self.numbers.setdefault(part, len(self.numbers))
+        """The number of a part; a large one is known by the numbers of its own parts."""
+        known = self.known.get(id(part))
+        if known is not None:
+            return known[1]
+        content = part
+        if isinstance(part, World | Server | Host | Tab):
+            content = (type(part), *(self.number(getattr(part, name)) for name in part.__slots__))
+        elif isinstance(part, tuple):
+            content = (tuple, *(self.number(each) for each in part))
+        found = self.numbers.setdefault(content, len(self.numbers))
         self.known[id(part)] = (part, found)
         return found
-
-    def key(self, part: object) -> object:
-        """What tells one world from another: the numbers of its parts, and of the parts of its large ones."""
-        if isinstance(part, World | Server | Host | Tab):
-            return tuple(self.key(getattr(part, name)) for name in part.__slots__)
-        if isinstance(part, tuple) and part and isinstance(part[0], Tab):
-            return tuple(self.key(each) for each in part)
-        if (
-            isinstance(part, tuple)
-            and part
-            and isinstance(part[-1], tuple)
-            and isinstance(part[-1][-1], Host)
-        ):
-            return tuple((name, self.key(each)) for name, each in part)
-        return self.number(part)
 
 
 def finding(way: Way | None, problem: Problem) -> Finding:
@@ -110,14 +100,14 @@ def finding(way: Way | None, problem: Problem) -> Finding:
 def hunt(setting: Setting, budget: int, max_states: int = 50_000) -> Hunt:
     """Search all runs of a setting with at most `budget` deviations."""
     interner = Interner()
-    met: dict[object, int] = {}
+    met: dict[int, int] = {}
     waves: list[deque[Place]] = [deque() for _ in range(budget + 1)]
     waves[0].append(Place(first_world(setting), budget, None, 0))
     transitions = 0
     for wave in waves:
         while wave:
             place = wave.popleft()
-            key = interner.key(place.world)
+            key = interner.number(place.world)
             if met.get(key, -1) >= place.budget:
                 continue
             met[key] = place.budget

@@ -288,6 +288,7 @@ class Writer:
         self.open_calls: list[tuple[str, str]] = []
         self.results: dict[tuple[str, str], ToolEnded] = {}
         self.leaf: str | None = None
+        self.turns: dict[str, str] = {}
 
     def write(self, chosen: tuple[Foreign, ...]) -> tuple[Entry, ...]:
         """The entries of the chosen lines; what the other lines say about those is known."""
@@ -370,29 +371,32 @@ class Writer:
             self.close()
         self.entries.append(Entry(source.id, body, parent, 0, at))
         self.planted[source.id] = self.leaf = source.id
+        self.turns[source.id] = self.turns.get(parent or "", f"turn.{source.id}")
 
     def user(self, source: Foreign, parent: str | None, text: str, step: Step | None, at: int) -> None:
         """A message of the person, or the prompt of a step: a turn begins."""
         self.close()
-        self.begin(source.id)
+        self.begin(source.id, f"turn.{source.id}")
         assert self.run is not None, "a run has begun"
         self.plant_in_run(source, parent, UserMessage(self.run.turn, text, step=step), at)
 
     def plant_in_run(self, source: Foreign, parent: str | None, body: Any, at: int) -> None:
         """A row of the run that is open."""
+        assert self.run is not None, "a run has begun"
+        self.turns[source.id] = self.run.turn
         self.entries.append(Entry(source.id, body, parent, 0, at))
         self.planted[source.id] = self.leaf = source.id
 
-    def begin(self, name: str) -> None:
+    def begin(self, name: str, turn: str) -> None:
         """A run begins."""
-        self.run = RunOpened(f"run.{name}", f"turn.{name}")
+        self.run = RunOpened(f"run.{name}", turn)
         self.entries.append(Entry(f"{name}.run", self.run))
 
     def assistant(self, source: Foreign, parent: str | None, message: Json) -> None:
         """A message of the model. One that ended badly takes the results it has with it."""
         if self.run is None or parent != self.leaf:
             self.close()
-            self.begin(source.id)
+            self.begin(source.id, self.turns.get(parent or "", f"turn.{source.id}"))
         assert self.run is not None, "a run has begun"
         self.plant_in_run(source, parent, MessageOpened(self.run.turn), time_of(message))
         stop = message.get("stopReason")

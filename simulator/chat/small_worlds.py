@@ -78,7 +78,7 @@ SMALL_WORLDS: Final[dict[str, SmallWorld]] = {
     "C01": world(ASK),
     "C02": world(ASK, scripts=(calls_tool("look"),)),
     "C03": world(ASK, Act("prompt", "again")),
-    "C04": world(ASK, scripts=(breaks(retryable=True),), budget=1, kinds=("duplicate",)),
+    "C04": world(ASK, NEXT, Act("remove", when="queued", pick=1), budget=1, kinds=("duplicate",)),
     "C05": world(ASK),
     "C06": world(Act("prompt", "same", "now"), Act("prompt", "same", "now", 1), tabs=2),
     "C08": world(ASK, NEXT, LAST, budget=1, kinds=("reorder",)),

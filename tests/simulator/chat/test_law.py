@@ -144,7 +144,7 @@ def check(session: Session, live: Seen) -> None:
 
 
 @given(LOOPS, st.lists(STEPS, max_size=25))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_every_reader_sees_the_same(loop: Settings, steps: list[tuple[object, ...]]) -> None:
     """S48, A33, F43, F44, F45, F47: after each step live == snapshot == cold, and every accepted message is
     there or waits or was removed.

@@ -19,6 +19,9 @@ ALL: frozenset[Kind] = frozenset(
     {"reorder", "drop", "delay", "duplicate", "disconnect", "crash", "append", "reload", "timeout"}
 )
 
+FEW: frozenset[Kind] = frozenset({"delay", "duplicate", "crash", "append"})
+"""What two tabs add to; the rest is searched with one."""
+
 WORLDS = {
     "three follow-ups": Setting((ASK, NEXT, LAST), (says("Hel", "lo"),), ALL),
     "tools and steering": Setting(
@@ -48,7 +51,7 @@ WORLDS = {
     "branches": Setting(
         (ASK, Act("prompt", "again"), Act("branch", pick=1), Act("prompt", "other")), (), ALL
     ),
-    "two tabs": Setting((ASK, Act("send", "first", "streaming", 1)), (), ALL, tabs=2),
+    "two tabs": Setting((ASK, Act("send", "first", "streaming", 1)), (), FEW, tabs=2),
     "two sessions": Setting(
         (Act("prompt", "one", "now"), Act("open", "z", "now"), Act("prompt", "two", "now"), Act("open", "s")),
         (),
@@ -56,7 +59,7 @@ WORLDS = {
         sessions=("s", "z"),
     ),
     "a small window": Setting((ASK, NEXT), (thinks("hm", "yes"),), ALL, replay_limit=3, backlog_limit=2),
-    "a copied tab": Setting((ASK, Act("send", "first", "streaming", 1)), (), ALL, copies=1),
+    "a copied tab": Setting((ASK, Act("send", "first", "streaming", 1)), (), FEW, copies=1),
 }
 
 
@@ -131,7 +134,7 @@ def sane(acts: list[Act]) -> tuple[Act, ...]:
     st.sampled_from([(2, 0), (1, 1)]),
     st.booleans(),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_acts_and_any_faults(
     acts: list[Act],
     scripts: list[Script],

@@ -514,7 +514,7 @@ def test_repeats_change_nothing(repeats: list[int], cut: int) -> None:
 
 
 @given(st.integers(0, len(BODIES) - 1), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_repeat_under_a_new_number(place: int, data: st.DataObject) -> None:
     """F29, S40, S51: an event that comes again later, as a new one, changes no row and no text."""
     cut = data.draw(st.integers(place + 1, len(BODIES)))
