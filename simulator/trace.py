@@ -8,7 +8,7 @@ canonical JSON object: `seq at process scope type runId nodeId? attemptId? paylo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -49,9 +49,15 @@ COMPLETE: Final = ("stop", "length")
 class Writer:
     """Writes one path. `lines` are the trace, `entries` the session log as a reader of the file sees it."""
 
-    def __init__(self, run: str = RUN_ID, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        run: str = RUN_ID,
+        clock: Clock | None = None,
+        following: Callable[[str], str] | None = None,
+    ) -> None:
         self.run = run
         self.clock = clock or Clock()
+        self._following = following or _following
         self.events: list[dict[str, Any]] = []
         self.entries: list[dict[str, Any]] = []
         self._attempts = 0
@@ -89,7 +95,7 @@ class Writer:
         if event.type == "node_started":
             self._begin_attempt(event.node or "")
         elif event.get("continuedFrom") == CONTINUED:
-            self._continued, self.run = self.run, _following(self.run)
+            self._continued, self.run = self.run, self._following(self.run)
         node, attempt = event.node, None
         if event.attempt is not None:
             node = node or self._node
@@ -130,6 +136,8 @@ class Writer:
         for line in lines:
             self.events.append(dict(line))
             payload = line["payload"]
+            if line["runId"] != self.run:
+                self._continued, self.run = self.run, line["runId"]
             if line["type"] == "node_started":
                 self._begin_attempt(line["nodeId"])
                 assert self._attempt == line["attemptId"], "attempts are counted from the start of the run"
