@@ -28,6 +28,7 @@ GOOD: Final = "no-bad-answer-completes"
 MUTED: Final = "nothing-shown-after-acceptance"
 TOOLS: Final = "no-tool-pending-when-idle"
 PAUSE: Final = "a-pause-holds"
+CANCELLED: Final = "only-people-cancel"
 ONCE: Final = "an-effect-with-a-key-once"
 STARTED: Final = "an-effect-is-said-before-it-is-called"
 NOTICES: Final = "each-notification-once-in-order"
@@ -56,6 +57,7 @@ INVARIANTS: Final[Mapping[str, str]] = {
     GOOD: "an answer that completes a step is not blank and within its limit",
     MUTED: "what follows an accepted submission is not shown",
     TOOLS: "no tool call is left open when the agent is idle",
+    CANCELLED: "a run is cancelled by a person, never by an error",
     ONCE: "an effect with an idempotency key is applied at most once for the key, and in one visit",
     STARTED: "that an effect is called stands in the store before it is",
     NOTICES: "each notification is shown once, in the order in which they were queued",

@@ -61,6 +61,9 @@ class Facts:
             for name, node in snapshot.nodes.items()
             if isinstance(node, ActionNode | ShellNode) and node.idempotency_key is not None
         }
+        self.effects = frozenset(
+            n for n, x in snapshot.nodes.items() if isinstance(x, ActionNode | ShellNode)
+        )
         self.keyed = keyed
         """Effects with an idempotency key, by their nodes."""
         self.asking = frozenset(

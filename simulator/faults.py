@@ -11,7 +11,23 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-from windtunnel.simulator.invariants import ADOPTION, RERUN, RESPONSES, SETTLED, SUBMISSION
+from windtunnel.simulator.invariants import (
+    ADOPTION,
+    ASKED,
+    CALLS,
+    CANCELLED,
+    GOOD,
+    NOTICES,
+    ONCE,
+    OWN_TURN,
+    RERUN,
+    RESPONSES,
+    ROUTES,
+    SETTLED,
+    SUBMISSION,
+    TEXT,
+    WINNER,
+)
 
 
 class UnknownFault(ValueError):
@@ -64,6 +80,13 @@ FAULTS: Final = (
         "answer.flow",
     ),
     Fault(
+        "W06",
+        "a reply to the user's own message is taken as the step's",
+        "a step's answer is that of its own turn",
+        TEXT,
+        "answer.flow",
+    ),
+    Fault(
         "W08",
         "a stale or duplicate submission is accepted by a later attempt",
         "a submission is accepted for the step and attempt that it names",
@@ -76,6 +99,83 @@ FAULTS: Final = (
         "a node that finished is routed, never run again",
         RERUN,
         "again.flow",
+    ),
+    Fault(
+        "W13",
+        "a crash in a decision leaves an orphan request beside the live one",
+        "a request and the wait for its answer are one transaction",
+        ASKED,
+        "ask.flow",
+    ),
+    Fault(
+        "W14",
+        "two runners resolve one timeout and one reports a conflict",
+        "whoever is second changes nothing",
+        WINNER,
+        "ask.flow",
+    ),
+    Fault(
+        "W15",
+        "an answered run is continued twice",
+        "one answer wins, and one run goes on",
+        WINNER,
+        "ask.flow",
+    ),
+    Fault(
+        "W18",
+        "a timeout without its own route is reported as a plain failure",
+        "the run ends as its node did",
+        ROUTES,
+        "pay.flow",
+    ),
+    Fault(
+        "W19",
+        "an error that looks like an abort cancels the whole run past its failure route",
+        "only a person cancels",
+        CANCELLED,
+        "pick.flow",
+    ),
+    Fault(
+        "W22",
+        "a notification is sent twice after a crash",
+        "the session says what was shown",
+        NOTICES,
+        "pay.flow",
+    ),
+    Fault(
+        "W23",
+        "a retry does a finished side effect again",
+        "an effect is called with its key",
+        ONCE,
+        "pay.flow",
+    ),
+    Fault(
+        "W26",
+        "cancel leaves the model's turn running",
+        "cancel aborts the node and its turn",
+        CALLS,
+        "pick.flow",
+    ),
+    Fault(
+        "W29",
+        "the end of the user's own turn is taken as the step's",
+        "a step fails for its own turn only",
+        OWN_TURN,
+        "answer.flow",
+    ),
+    Fault(
+        "W31",
+        "cancel leaves a prompt that waits: a turn runs after the end",
+        "cancel withdraws a prompt that was not sent",
+        CALLS,
+        "pick.flow",
+    ),
+    Fault(
+        "W34",
+        "an empty answer counts as final",
+        "an answer that completes a step can be seen",
+        GOOD,
+        "answer.flow",
     ),
 )
 

@@ -16,7 +16,10 @@ from windtunnel.compiler.canonical import canonical
 from windtunnel.simulator import promises
 from windtunnel.simulator.account import (
     ADOPTION,
+    ASKED,
+    BYPASS,
     CALLS,
+    CANCELLED,
     DIGEST,
     ENDINGS,
     ENDS,
@@ -27,6 +30,7 @@ from windtunnel.simulator.account import (
     LIMITS,
     MUTED,
     NOTICES,
+    ONCE,
     OWN_TURN,
     PAUSE,
     PROMPTS,
@@ -35,11 +39,13 @@ from windtunnel.simulator.account import (
     RESPONSES,
     ROUTES,
     SETTLED,
+    STARTED,
     STUCK,
     SUBMISSION,
     TERMINAL,
     TEXT,
     TOOLS,
+    WINNER,
     Account,
     Position,
     Seen,
@@ -52,6 +58,7 @@ from windtunnel.simulator.events import (
     Action,
     Append,
     Ask,
+    Cancel,
     Commit,
     Emit,
     Event,
@@ -68,7 +75,10 @@ from windtunnel.simulator.providers.behaviour import Addressed
 
 __all__ = [
     "ADOPTION",
+    "ASKED",
+    "BYPASS",
     "CALLS",
+    "CANCELLED",
     "DIGEST",
     "ENDINGS",
     "ENDS",
@@ -78,6 +88,8 @@ __all__ = [
     "INVISIBLE",
     "LIMITS",
     "MUTED",
+    "NOTICES",
+    "ONCE",
     "OWN_TURN",
     "PAUSE",
     "PROMPTS",
@@ -85,11 +97,13 @@ __all__ = [
     "RESPONSES",
     "ROUTES",
     "SETTLED",
+    "STARTED",
     "STUCK",
     "SUBMISSION",
     "TERMINAL",
     "TEXT",
     "TOOLS",
+    "WINNER",
     "Account",
     "Facts",
     "Position",
@@ -182,6 +196,8 @@ def _row(account: Account, row: Row) -> None:
     elif row.kind == "tool":
         account.set(calls=watch.calls - 1)
     elif row.kind == "assistant":
+        late = watch.of_step and watch.live and watch.status == "cancelled" and row.stop in RESPONSE_STOPS
+        account.check(CALLS, not late, "the model goes on with a step of a run that was cancelled")
         account.check(MUTED, not watch.accepted, f"the model goes on after {watch.node} was submitted")
         account.set(calls=len(row.calls))
         if row.stop in RESPONSE_STOPS and not row.calls:
@@ -381,6 +397,9 @@ def _failed(account: Account, event: Event) -> None:
 def _ended(account: Account, event: Event) -> None:
     watch = account.watch
     status = ENDINGS[event.type]
+    if status == "cancelled":
+        asked = isinstance(account.received, Cancel)
+        account.check(CANCELLED, asked, "the run is cancelled, and nobody asked for it")
     left = watch.phase == "started"
     account.check(ENDS, not left, f"the run ends while {watch.node} is in flight")
     if status == "completed":

@@ -128,6 +128,11 @@ def continued(account: Account) -> None:
 def ended_by(account: Account, event: Event) -> None:
     """A decision or a checkpoint ends."""
     watch = account.watch
+    if isinstance(account.received, Deadline):
+        fits = watch.request == "timeout" and event.node in account.facts.asking
+        account.check(
+            WINNER, fits and not account.received.copy, f"{event.node} ends for a time that was over"
+        )
     if event.node not in account.facts.asking:
         return
     outcome = event.get("outcome")

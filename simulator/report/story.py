@@ -47,7 +47,7 @@ FAULTS: Final = frozenset(
 """Events that stand for something that went wrong, or for a person who interfered."""
 
 _BAD: Final = frozenset({"node_failed", "run_failed", "run_timed_out", "run_cancelled", "submission_refused"})
-_GOOD: Final = frozenset({"run_completed", "node_finished", "visit_done"})
+_GOOD: Final = frozenset({"run_completed", "node_finished", "visit_done", "effect_applied"})
 
 
 def story(events: Sequence[TraceEvent], *, width: int = DEFAULT_WIDTH) -> str:
@@ -123,6 +123,8 @@ def _pairs(payload: Mapping[str, Any]) -> str:
 def _run_started(payload: Mapping[str, Any]) -> str:
     title = payload.get("title")
     name = f"{payload.get('workflow')} revision {payload.get('revision')}"
+    if payload.get("continuedFrom"):
+        return f"goes on where {payload['continuedFrom']} waited"
     return f"{name}{f' “{plain(str(title))}”' if title else ''}, input {_value(payload.get('input'))}"
 
 
@@ -177,6 +179,24 @@ def _ended(payload: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
+def _effect(payload: Mapping[str, Any]) -> str:
+    key = payload.get("key")
+    return f"{payload.get('call')}{f' (key {plain(str(key))})' if key is not None else ''}"
+
+
+def _asked(payload: Mapping[str, Any]) -> str:
+    due = payload.get("dueMs")
+    asked = payload.get("title") or payload.get("show")
+    until = f", within {moment(due)}" if isinstance(due, int) else ""
+    default = f", else {payload['default']}" if payload.get("default") else ""
+    return f"a person is asked {_value(asked)}{until}{default}"
+
+
+def _defaulted(payload: Mapping[str, Any]) -> str:
+    chosen = payload.get("output")
+    return "nobody answers in time" + (f": {_value(chosen)}" if chosen is not None else "")
+
+
 def _message(payload: Mapping[str, Any]) -> str:
     text = payload.get("text", payload.get("delta"))
     rest = {key: value for key, value in payload.items() if key not in ("text", "delta", "role", "step")}
@@ -206,6 +226,16 @@ _TELLERS: Final[dict[str, Callable[[Mapping[str, Any]], str]]] = {
     "run_timed_out": _ended,
     "run_cancelled": _ended,
     "run_waiting": _ended,
+    "effect_started": lambda payload: f"calls {_effect(payload)} with {_value(payload.get('argument'))}",
+    "effect_applied": lambda payload: f"{_effect(payload)} happens outside",
+    "notification_queued": lambda payload: f"{payload.get('kind')}: {_value(payload.get('message'))}",
+    "notification_delivered": lambda payload: f"number {payload.get('index')} was shown",
+    "decision_requested": _asked,
+    "decision_answered": lambda payload: f"a person answers {_value(payload.get('output'))}",
+    "decision_defaulted": _defaulted,
+    "decision_cancelled": lambda payload: "nobody will answer any more",
+    "answer_refused": lambda payload: f"refused: {plain(str(payload.get('reason')))}",
+    "answered": lambda payload: f"the person answers {_pairs(payload)}",
     "message_start": _message,
     "message_update": _message,
     "message_end": _message,

@@ -33,7 +33,7 @@ from windtunnel.simulator.run.completion import as_json
 from windtunnel.simulator.run.program import Decision, Program
 from windtunnel.simulator.run.state import Request, Run, Scope
 from windtunnel.simulator.run.submission import Refusal
-from windtunnel.simulator.run.transition import READY, Engine, Result, View, node_failed
+from windtunnel.simulator.run.transition import READY, Engine, Result, View, failure, node_failed
 
 WAITING: Final = "waiting"
 """The phase of an engine, and the status of a run, that wait for an answer."""
@@ -171,7 +171,8 @@ def up(program: Program, local: Engine, view: View, message: Deadline) -> Result
     """The time to answer is up: the default is taken, or the request expires. Whoever is second is done."""
     asked = view.run.request
     if local.phase != WAITING or message.attempt != CURRENT or asked is None:
-        return local, ()
+        conflict = failure(view.position.node, "failed", words.NOTHING_ASKED)
+        return local, conflict if "W14" in program.switches else ()
     node = program.nodes[view.position.node]
     assert isinstance(node, Decision), "a request belongs to a decision"
     went_on = _continued(program, view.run)

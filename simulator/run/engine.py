@@ -80,7 +80,7 @@ def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Re
         case Settled():
             return _settled(program, local, view, message)
         case Cancel():
-            return _cancel(local, view)
+            return _cancel(program, local, view)
         case Timeout():
             return _timeout(program, local, view, message)
         case Release():
@@ -248,7 +248,9 @@ def _refusal(node: str | None, reason: str, message: Submitted) -> tuple[Action,
 
 def _heard(program: Program, local: Engine, view: View, message: Heard) -> Result:
     """A message of an assistant step: the one that its turn ends with counts, once the turn has settled."""
-    if local.phase != "pending" or not _names(message.step, local) or not message.own:
+    if local.phase != "pending" or not _names(message.step, local):
+        return local, ()
+    if not message.own and "W06" not in program.switches:
         return local, ()
     answer = Answer(message.text, message.stop, message.error)
     if message.stop == "toolUse":
@@ -266,7 +268,9 @@ def _settled(program: Program, local: Engine, view: View, message: Settled) -> R
     """The agent run of a prompt is over; a run that is not this step's says nothing about it."""
     if local.phase not in ("sending", "pending", "accepted", "ending"):
         return local, ()
-    if message.step is None or not _names(message.step, local):
+    if message.step is None and "W29" not in program.switches:
+        return local, ()
+    if message.step is not None and not _names(message.step, local):
         return local, ()
     if local.phase == "ending":
         return READY, ()
@@ -275,6 +279,8 @@ def _settled(program: Program, local: Engine, view: View, message: Settled) -> R
         return held, (Commit((Event("run", "run_paused"),)), Disarm(held=True))
     if local.phase == "accepted":
         return READY, ()
+    if message.why == "aborted" and "W19" in program.switches:
+        return _cancel(program, local, view)
     agent = _agent(program, view)
     if agent.completion == "assistant":
         return finish(program, view, local.answer, ANSWER_ENTRY)
@@ -295,6 +301,8 @@ def _settled_without_submission(
 def finish(program: Program, view: View, answer: Answer | None, entry: Mark) -> Result:
     """Judge the answer of an assistant step and commit how the node ended."""
     agent = _agent(program, view)
+    if answer is not None and not answer.text and "W34" in program.switches:
+        answer = answer._replace(text=" (nothing)")
     verdict = completion.judge(agent, Scope(program, view.run), answer, entry)
     if isinstance(verdict, completion.Rejected):
         return READY, failure(agent.id, "failed", verdict.error)
@@ -312,7 +320,7 @@ def finish(program: Program, view: View, answer: Answer | None, entry: Mark) -> 
 # --- what people and the clock do ---------------------------------------------------------------------------
 
 
-def _cancel(local: Engine, view: View) -> Result:
+def _cancel(program: Program, local: Engine, view: View) -> Result:
     """The run ends at once; its turn is aborted and a prompt that was not sent is withdrawn."""
     position = view.position
     if position.status in FINAL:
@@ -322,6 +330,10 @@ def _cancel(local: Engine, view: View) -> Result:
         events.insert(0, node_failed(position.node, "cancelled", words.CANCELLED))
     commit = Commit((*decisions.withdrawn(view.run.request, position.node), *events))
     called = (Withdraw(),) if local.phase == effects.CALLING else ()
+    if "W26" in program.switches:
+        return OVER_STATE, (commit, Disarm(), *called)
+    if "W31" in program.switches and local.phase == "sending":
+        return OVER_STATE, (commit, Disarm(), *called)
     return OVER_STATE, (commit, Disarm(), *called, Tell("loop", Abort(CURRENT)))
 
 

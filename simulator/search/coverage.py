@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from windtunnel.compiler.snapshot import AgentNode, ComputeNode, Snapshot
+from windtunnel.compiler.snapshot import (
+    ActionNode,
+    AgentNode,
+    CheckpointNode,
+    ComputeNode,
+    DecisionNode,
+    NotifyNode,
+    ShellNode,
+    Snapshot,
+    SnapshotNode,
+)
 from windtunnel.simulator.events import Action, Commit, Event
 
 
@@ -51,12 +61,21 @@ def outcomes_of(snapshot: Snapshot) -> list[str]:
     """Every way a node can end, as `node outcome`."""
     found = []
     for name, node in snapshot.nodes.items():
-        if isinstance(node, ComputeNode):
-            found.append(f"{name} ok")
-        elif isinstance(node, AgentNode):
-            timed = () if node.timeout_ms == "none" else ("timed_out",)
-            found += [f"{name} {outcome}" for outcome in ("ok", "failed", "cancelled", *timed)]
+        found += [f"{name} {outcome}" for outcome in _outcomes(node)]
     return found
+
+
+def _outcomes(node: SnapshotNode) -> tuple[str, ...]:
+    match node:
+        case ComputeNode() | NotifyNode():
+            return ("ok",)
+        case CheckpointNode():
+            return ("ok", "cancelled")
+        case DecisionNode():
+            return ("ok", "cancelled") if node.expires_ms is None else ("ok", "cancelled", "timed_out")
+        case AgentNode() | ActionNode() | ShellNode():
+            timed = () if node.timeout_ms == "none" else ("timed_out",)
+            return ("ok", "failed", "cancelled", *timed)
 
 
 class Taken(NamedTuple):

@@ -26,6 +26,11 @@ MAX_STEPS: Final = 10_000
 """Transitions of a path before it counts as endless."""
 
 LABELS: Final = (
+    "before the effect",
+    "after the effect, before persistence",
+    "before the question",
+    "while waiting for an answer",
+    "after delivery, before its record",
     "before prompt delivery",
     "after prompt delivery",
     "while streaming",
@@ -100,12 +105,12 @@ def crash_free_paths(world: World, start: State) -> list[list[Step]]:
 
 
 def _quiet(world: World, state: State) -> Iterator[Step]:
-    """The quiet options; a provider's good behaviours are the only choice among them that matters here."""
+    """The quiet options; of what matters here behaviours, answers and deadlines are the only choices."""
     for choice, option in enumerate(world.options(state)):
         if option.move.kind or option.cut is not None:
             return
-        if choice and option.move.source != "provider":
-            return
+        if choice and option.move.source not in ("provider", "outside", "answer", "clock"):
+            continue
         yield Step(state, choice, option)
 
 
@@ -199,6 +204,7 @@ _STAGES: Final = {
     ("message_end", "assistant"): "after message_end, before agent_settled",
     ("turn_start", None): "after prompt delivery",
     ("agent_settled", None): "after settlement, before persistence",
+    ("effect_applied", None): "after the effect, before persistence",
 }
 
 
@@ -214,17 +220,31 @@ def _stage_of_event(event: Event, stage: str) -> str:
 def _after_write(world: World, action: Action, node: str, stage: str) -> tuple[str, str]:
     """Node and stage after a write."""
     if isinstance(action, Append):
-        return node, "after prompt delivery" if action.rows[-1].kind == "step" else stage
+        stages = {"step": "after prompt delivery", "notice": "after delivery, before its record"}
+        return node, stages.get(action.rows[-1].kind, stage)
     assert isinstance(action, Commit), "a path without crashes repairs nothing"
     for event in action.events:
         if event.type == "node_started":
             node = event.node or ""
-            stage = "before prompt delivery" if node in world.facts.agents else ""
+            stage = _first_stage(world, node)
         elif event.type in ("node_finished", "node_failed"):
+            stage = PERSISTED
+        elif event.type == "run_waiting":
+            stage = "while waiting for an answer"
+        elif event.type == "notification_delivered":
             stage = PERSISTED
         elif event.type.startswith("run_") and event.type != "run_started":
             node, stage = "", ""
     return node, stage
+
+
+def _first_stage(world: World, node: str) -> str:
+    """Where a node stands that has only been started."""
+    if node in world.facts.agents:
+        return "before prompt delivery"
+    if node in world.facts.asking:
+        return "before the question"
+    return "before the effect" if node in world.facts.effects else ""
 
 
 # --- firing -------------------------------------------------------------------------------------------------

@@ -61,6 +61,50 @@ workflow loop {
 """A visible answer that a judge may send back twice."""
 
 
+PAY = """language 1
+workflow pay {
+  revision 1
+  exits { done: { receipt: text } }
+  action charge {
+    call "charge" with { cents: 100 }
+    returns { receipt: text(1..20) }
+    idempotencyKey "order-1"
+    timeout 1m
+  }
+  notify tell { kind final message "Paid: ${charge.receipt}" }
+  compute kept = { receipt: charge.receipt }
+  edges { start -> charge -> tell -> kept -> exit done }
+}
+"""
+"""An effect with a key, and a word about it."""
+
+ASK = """language 1
+workflow ask {
+  revision 1
+  exits { done: { by: text }, gone: { why: text } }
+  decision approve {
+    title "Go ahead?"
+    choices {
+      no "No" asks reason: text(1..40) "Why?"
+      later "Later"
+      yes "Yes"
+    }
+    after 1h choose later
+  }
+  compute kept = { by: approve.provenance }
+  compute lost = { why: approve.no.reason }
+  compute late = { why: "later" }
+  edges {
+    start -> approve
+    approve.yes -> kept -> exit done
+    approve.no -> lost -> exit gone
+    approve.later -> late -> exit gone
+  }
+}
+"""
+"""A question for a person, with a default."""
+
+
 @lru_cache(maxsize=256)
 def flow(text: str) -> Snapshot:
     """The snapshot of a text; a mistake in it fails the test."""
@@ -123,8 +167,10 @@ def steps(run: Run) -> list[str]:
 
 __all__ = [
     "ANSWER",
+    "ASK",
     "DECIDE",
     "LOOP",
+    "PAY",
     "Call",
     "Stop",
     "Submit",

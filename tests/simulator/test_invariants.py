@@ -8,14 +8,17 @@ from typing import Any
 
 import pytest
 
-from tests.simulator.flows import ANSWER, DECIDE, LOOP, builtin, flow
+from tests.simulator.flows import ANSWER, ASK, DECIDE, LOOP, PAY, builtin, flow
 from windtunnel.simulator import Exploration, explore, invariants, world
 from windtunnel.simulator.chat import loop
 from windtunnel.simulator.chat.log import Answer
 from windtunnel.simulator.events import ANSWER_ENTRY, Abort, Commit, Event, Record, Settled, StepRef, Tell
 from windtunnel.simulator.invariants import (
     ADOPTION,
+    ASKED,
+    BYPASS,
     CALLS,
+    CANCELLED,
     DIGEST,
     ENDS,
     FOLD,
@@ -24,6 +27,8 @@ from windtunnel.simulator.invariants import (
     INVISIBLE,
     LIMITS,
     MUTED,
+    NOTICES,
+    ONCE,
     OWN_TURN,
     PAUSE,
     PROMPTS,
@@ -31,17 +36,20 @@ from windtunnel.simulator.invariants import (
     RESPONSES,
     ROUTES,
     SETTLED,
+    STARTED,
     STUCK,
     SUBMISSION,
     TERMINAL,
     TEXT,
     TOOLS,
+    WINNER,
 )
-from windtunnel.simulator.run import completion, engine, recovery, routing, state
+from windtunnel.simulator.run import completion, decisions, effects, engine, recovery, routing, state
 
 Patch = Callable[[pytest.MonkeyPatch], None]
-SMALL = {"answer": ANSWER, "decide": DECIDE, "loop": LOOP}
+SMALL = {"answer": ANSWER, "decide": DECIDE, "loop": LOOP, "pay": PAY, "ask": ASK}
 BY_SWITCH = {RESPONSES: "W01", SETTLED: "W04", ADOPTION: "W02", SUBMISSION: "W08", RERUN: "W12"}
+BY_SWITCH |= {ASKED: "W13", WINNER: "W15", CANCELLED: "W19", NOTICES: "W22", ONCE: "W23"}
 
 
 def wrap(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, change: Callable[..., Any]) -> None:
@@ -199,7 +207,35 @@ def wakes_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     wrap(monkeypatch, world, "boot", change)
 
 
+def calls_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An effect is called before the store knows."""
+
+    def change(original: Any, *arguments: Any) -> Any:
+        local, actions = original(*arguments)
+        return local, actions[1:]
+
+    wrap(monkeypatch, effects, "call", change)
+
+
+def approves_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the clock chose is said to be a person's choice."""
+
+    def change(original: Any, *arguments: Any) -> Any:
+        local, actions = original(*arguments)
+        if not actions:
+            return local, actions
+        first, *rest = actions[0].events
+        claimed = replace(
+            first, payload=tuple(sorted({**dict(first.payload), "provenance": "human"}.items()))
+        )
+        return local, (Commit((claimed, *rest)),)
+
+    wrap(monkeypatch, decisions, "up", change)
+
+
 PATCHES: dict[str, tuple[str, Patch]] = {
+    STARTED: ("pay", calls_without_a_word),
+    BYPASS: ("ask", approves_by_itself),
     TEXT: ("answer", trims_the_output),
     DIGEST: ("answer", digests_something_else),
     INVISIBLE: ("answer", makes_answers_up),
