@@ -230,6 +230,7 @@ def next_turn(pen: Pen, items: tuple[Item, ...]) -> None:
 def would_stop(pen: Pen) -> None:
     """The model has nothing more to say: take what waits, oldest first, or end the run."""
     if pen.state.queue:
+        pen.tell("turn_end", pen.state.turn)
         next_turn(pen, first_of(pen.state.queue, pen.state.settings.followups))
         return
     close_run(pen, "ok")
@@ -373,7 +374,6 @@ def message_done(pen: Pen, opened: Opened, stop: str) -> None:
         if isinstance(part, ToolPart) and part.state == "input-available" and part.id not in ran
     )
     if not calls and not ran:
-        pen.tell("turn_end", pen.state.turn)
         would_stop(pen)
         return
     pen.set(phase="tools", todo=calls)

@@ -85,6 +85,33 @@ def seen_live(state: ViewState) -> Seen:
     return Seen(rows, state.queue, state.held, state.activity, state.outcome, state.turn, state.notices)
 
 
+WAITING: Final = "Waiting…"
+"""The label of a message that is no row yet; it is italic and muted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One thing on the screen: a row, or a message that waits, drawn as a user row with its label.
+
+    A message that waits in a held queue is offered with *Send* and *Remove*.
+    """
+
+    row: Row
+    label: str = ""
+    offered: bool = False
+
+
+def screen(state: ViewState) -> tuple[Shown, ...]:
+    """What a tab shows, from the top: rows, the one that grows, the queue, what is still on its way there."""
+    shown = [Shown(row) for row in seen_live(state).rows]
+    waiting = [(item, state.held) for item in state.queue]
+    waiting += [(entry.item, False) for entry in state.outbox]
+    for item, held in waiting:
+        row = Row(item.nonce or "", "user", None, (TextPart("waiting", item.text),), nonce=item.nonce)
+        shown.append(Shown(row, WAITING, held))
+    return tuple(shown)
+
+
 def calls_in(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
     """The calls in these rows that have not ended, in order."""
     return tuple((row.id, call) for row in rows for call in row.pending)

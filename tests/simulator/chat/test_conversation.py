@@ -62,9 +62,30 @@ def test_the_order_of_events() -> None:
         "message_update",
         "message_end",
         "turn_end",
-        "turn_end",
         "agent_end",
         "agent_settled",
+    ]
+
+
+def test_turns_begin_and_end_in_pairs() -> None:
+    """A37: whatever ends a turn, each that starts ends once, before the next starts and before its run
+    ends.
+    """
+    session = Session()
+    session.post("a")
+    session.stream("A")
+    session.post("b", 2)
+    session.post("c", 3)
+    session.hear(ModelDone(session.call, (Content("text", "A"),)))
+    session.use("look")
+    session.command("interrupt")
+    session.fail(retryable=True)
+    session.hear(RetryDue(1))
+    session.say("C")
+    turns = [kind for kind in session.told if kind in ("agent_start", "turn_start", "turn_end", "agent_end")]
+    assert turns == [
+        *("agent_start", "turn_start", "turn_end", "turn_start", "turn_end", "agent_end"),
+        *("agent_start", "turn_start", "turn_end", "agent_end") * 2,
     ]
 
 

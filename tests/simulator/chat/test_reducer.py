@@ -26,7 +26,7 @@ from windtunnel.simulator.chat.optimistic import add_optimistic, clear_items, ma
 from windtunnel.simulator.chat.parts import Item, ReasoningPart, Row, Step, TextPart, ToolPart
 from windtunnel.simulator.chat.reducer import hear_heartbeat, hydrate, reduce_event
 from windtunnel.simulator.chat.rows import Snapshot
-from windtunnel.simulator.chat.view import NeedsResync, ViewState, rebuilt_pending, seen_live
+from windtunnel.simulator.chat.view import WAITING, NeedsResync, ViewState, rebuilt_pending, screen, seen_live
 from windtunnel.simulator.chat.window import Cursor
 
 START = wire.AgentStart("t1")
@@ -393,6 +393,22 @@ def test_replayed_under_another_id() -> None:
     start = Snapshot(1, 2, (Row("u-state", "user", "t1", (TextPart("x", "hi"),), nonce="n", at=5),))
     state = fold(user("u-replay", "n", at=9), state=hydrate(ViewState(), start))
     assert [(each.id, each.at) for each in rows(state)] == [("u-replay", 5)]
+
+
+def test_what_waits_is_shown_as_waiting() -> None:
+    """A137, A184, A186, A187: a message on its way and one in the queue carry the label; as a row it has
+    none.
+    """
+    state = fold(START, *says("a1", "yes"), state=pending(Item("mine", "n1", "c", 1)))
+    assert [(each.row.text, each.label) for each in screen(state)] == [("yes", ""), ("mine", WAITING)]
+    state = fold(wire.QueueUpdated((Item("mine", "n1", "c", 1),)), state=state)
+    assert [(each.row.text, each.label, each.offered) for each in screen(state)][1:] == [
+        ("mine", WAITING, False)
+    ]
+    state = fold(wire.QueueUpdated((Item("mine", "n1", "c", 1),), True), state=state)
+    assert screen(state)[1].offered
+    state = fold(user("u1", "n1", "mine", "t2"), state=state)
+    assert [(each.row.id, each.label) for each in screen(state)] == [("a1", ""), ("u1", "")]
 
 
 def test_queue_entries_find_their_message() -> None:
