@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from windtunnel.compiler import stage_file
 from windtunnel.compiler.scenario import under
@@ -16,6 +17,9 @@ from windtunnel.simulator.commands.naming import from_here, renamed
 from windtunnel.simulator.commands.selecting import Selection
 from windtunnel.simulator.scenario.running import run_scenario
 from windtunnel.simulator.scenario.verdict import Verdict
+
+WORTH_A_WORKER: Final = 8
+"""Files that one more worker is started for when nobody says how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,11 @@ def _holds_wanted(file: str, selection: Selection) -> bool:
         return True
     titles = [scenario.title.constant for scenario in parsed.file.scenarios]
     return bool(parsed.diagnostics) or any(selection.fits(f"{file}::{title}") for title in titles)
+
+
+def workers_for(jobs: int, cores: int) -> int:
+    """How many workers pay: each takes a second or so to start."""
+    return max(1, min(cores, jobs // WORTH_A_WORKER))
 
 
 def act_all(jobs: Sequence[Job], workers: int) -> Iterator[Acted]:

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 @click.option("--junit", metavar="FILE", help="Also write the verdicts to FILE, in the form of JUnit.")
 @click.option(
-    "-j", "workers", type=click.IntRange(min=0, max=256), metavar="N", default=0, help="Cores; 0 for all."
+    "-j",
+    "workers",
+    type=click.IntRange(min=0, max=256),
+    metavar="N",
+    default=0,
+    help="Cores; 0 for as many as pay.",
 )
 @click.option("--full", is_flag=True, help="Tell every event, also where nothing went wrong.")
 @outside_option
@@ -43,14 +48,14 @@ def command(
 
     from windtunnel.simulator.commands.console import FINDINGS, leave, say
     from windtunnel.simulator.commands.selecting import Selection, files_below
-    from windtunnel.simulator.commands.staging import Job, act_all
+    from windtunnel.simulator.commands.staging import Job, act_all, workers_for
     from windtunnel.simulator.report.verdicts import summary
 
     Selection(expression)
     files = files_below(paths or (".",))
     jobs = [Job(file, expression, allow_outside) for file in files]
     done: list[Acted] = []
-    for acted in act_all(jobs, workers or os.cpu_count() or 1):
+    for acted in act_all(jobs, workers or workers_for(len(jobs), os.cpu_count() or 1)):
         done.append(acted)
         _show_findings(acted)
         if not as_json:

@@ -29,20 +29,19 @@ def told(verdict: Verdict, *, width: int = DEFAULT_WIDTH, full: bool = False) ->
 
     Quiet visits are folded unless the story is to be `full`.
     """
-    first, *others = verdict.broken
+    first = verdict.broken[0] if verdict.broken else None
+    others = list(verdict.broken)
     lines: list[StoryLine] = []
     if verdict.events:
         events = verdict.events if full else folded(verdict.events, keep_last=True)
         story = story_lines(events, width=width)
         # The first line of a story names the columns.
-        at = 1 + sum(event["seq"] <= first.seq for event in events)
+        at = 1 + sum(first is None or event["seq"] <= first.seq for event in events)
         lines += story[:at]
-        lines += _lines(first)
+        lines += [] if first is None else _lines(first)
         lines += story[at:]
+        others = others[1:]
         lines += [StoryLine(Mood.PLAIN, "")] if others else []
-        others = others or []
-    else:
-        others = [first, *others]
     for broken in others:
         lines += _lines(broken)
     return lines
