@@ -98,6 +98,8 @@ class _Scope:
             for target in targets(edge):
                 if target.node is not None:
                     graph.add_edge(edge.source, target.node)
+        reached = {_START, *nx.descendants(graph, _START)}
+        graph.remove_nodes_from([name for name in graph if name not in reached])
         condensed = nx.condensation(graph)
         best: dict[int, tuple[int, tuple[str, ...]]] = {}
         for part in nx.topological_sort(condensed):
