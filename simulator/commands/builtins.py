@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 SCHEMA: Final = "windtunnel.builtins.v1"
 
 
-@click.command(name="builtins", epilog="Example: windtunnel builtins --json")
+@click.command(name="builtins", epilog="Example: windtunnel builtins plain-summary --json")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all facts.")
-def command(as_json: bool) -> None:
-    """List the workflows that come with windtunnel: revision, digest, exits, and what a run can cost."""
+def command(names: tuple[str, ...], as_json: bool) -> None:
+    """List the workflows that come with windtunnel: revision, digest, exits, and what a run can cost.
+
+    With NAMEs it is only those.
+    """
     import json
 
     from windtunnel.compiler.facts import facts
@@ -27,7 +31,11 @@ def command(as_json: bool) -> None:
     from windtunnel.simulator.report.facts import facts_json
 
     listed: list[dict[str, Any]] = []
-    for name in builtin_names():
+    known = builtin_names()
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"there is no built-in {name}; there are {', '.join(known)}")
+    for name in names or known:
         snapshot = load_snapshot(BUILTIN + name)
         found = facts(snapshot)
         if as_json:
