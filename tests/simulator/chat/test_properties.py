@@ -114,3 +114,14 @@ def test_the_law_is_judged_often() -> None:
             seen.add((session.loop.phase, tab.view.streaming is not None))
     assert count >= 15
     assert {("idle", False), ("tools", False), ("calling", True), ("calling", False)} <= seen
+
+
+def test_a_move_done_twice_gives_the_same() -> None:
+    """Law 3: handlers are pure: the same world and move give an equal world, and the old one is as it was."""
+    world = first_world(Setting((ASK, NEXT), (calls_tool("look"),)))
+    while possible := moves(world, 0):
+        before = hash(world)
+        once = after_move(world, possible[0])
+        assert after_move(world, possible[0]) == once
+        assert hash(world) == before
+        world = once
