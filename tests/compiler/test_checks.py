@@ -13,8 +13,9 @@ from windtunnel.dsl.codes import CODES
 EXPECTED = CASES / "compiler" / "checks"
 PAGES = CASES.parent.parent / "compiler" / "pages"
 """The cases are the examples of the pages of the codes; what is expected of them stands with the tests."""
-FAILING = sorted(PAGES.glob("*.fail.flow"))
-MENDED = sorted(PAGES.glob("*.ok.flow"))
+FAILING = sorted(path for path in PAGES.glob("*.fail.flow") if not path.name.startswith("WT10"))
+MENDED = sorted(path for path in PAGES.glob("*.ok.flow") if not path.name.startswith("WT10"))
+"""Band 10 compares two versions of a file; `test_explanation` makes its examples."""
 
 BUILT_IN = (
     "autodoc",
@@ -27,6 +28,10 @@ BUILT_IN = (
     "sanity-check",
 )
 ELSEWHERE = {
+    "WT0012": "needs bytes that are no UTF-8; tested with the sources",
+    "WT0014": "a limit, tested at it and one past it with the parser",
+    "WT0015": "a limit, tested at it and one past it with the parser",
+    "WT0024": "a limit, tested at it and one past it with the parser",
     "WT0122": "needs more files than a case should hold; tested with the modules",
     "WT0123": "lowering finds it",
     "WT0220": "lowering finds it",
@@ -50,7 +55,7 @@ def test_a_mended_case_is_clean(path: Path) -> None:
 
 def test_each_code_has_a_failing_and_a_mended_case() -> None:
     """The table of codes and the cases know each other."""
-    ours = {code for code in CODES if not code.startswith(("WT00", "WT10"))} - set(ELSEWHERE)
+    ours = {code for code in CODES if not code.startswith("WT10")} - set(ELSEWHERE)
     assert {path.name[:6] for path in FAILING} == ours
     assert {path.name[:6] for path in MENDED} == ours
 
