@@ -28,9 +28,9 @@ BUILT_IN = (
     "sanity-check",
 )
 ELSEWHERE = {
-    "WT0012": "needs bytes that are no UTF-8; tested with the sources",
+    "WT0012": "a limit, tested at it and one past it with the sources",
     "WT0014": "a limit, tested at it and one past it with the parser",
-    "WT0015": "a limit, tested at it and one past it with the parser",
+    "WT0015": "needs bytes that are no UTF-8; tested with the sources",
     "WT0024": "a limit, tested at it and one past it with the parser",
     "WT0122": "needs more files than a case should hold; tested with the modules",
     "WT0123": "lowering finds it",
