@@ -94,7 +94,7 @@ def read_foreign(file: str, text: str, start: int, in_lines: bool, keywords: dic
 def _quoted(file: str, text: str, start: int, end: int) -> Odd:
     """A string in other quotes."""
     inner = text[1:-1].replace("\\'", "'").replace("${", "$${")
-    inner = re.sub(r'(?<!\\)"', r"\\\"", inner)
+    inner = re.sub(r'(?<!\\)"', lambda _: '\\"', inner)
     tokens = [Token("TEXT_OPEN", '"', start, start + 1), Token("TEXT_CLOSE", '"', end - 1, end)]
     if inner:
         tokens.insert(1, Token("TEXT_PIECE", inner, start + 1, end - 1))

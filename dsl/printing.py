@@ -159,8 +159,10 @@ class Printer:
             case s.Call():
                 return self.call(expr)
             case s.Unary():
-                sign, need = ("not ", _NOT) if expr.operator == "not" else ("-", _MINUS)
-                return concat(sign, self.operand(expr.operand, need, tight))
+                if expr.operator == "-":
+                    return concat("-", self.operand(expr.operand, _MINUS, tight))
+                comparison = isinstance(expr.operand, s.Binary) and level(expr.operand) == _COMPARE
+                return concat("not ", self.operand(expr.operand, _ATOM if comparison else _NOT, tight))
             case s.Binary():
                 return self.binary(expr, tight)
             case s.If():
@@ -291,17 +293,25 @@ class Printer:
         return '""""""' if not raw else None
 
     def triple(self, text: s.Text, block: bool) -> Doc:
-        """A triple-quoted string: its text one step in, or (not `block`) from behind the quotes."""
-        whole = "".join(
-            encode_lines(part) if isinstance(part, str) else f"${{{self.flat(part)}}}" for part in text.parts
-        )
-        first, *others = whole.split("\n")
-        inner: list[Doc] = [HARD, first] if block else []
-        for line in others:
-            inner.extend((HARD, line))
-        return concat(
-            '"""', *(() if block else (first,)), Indent(concat(*inner)) if inner else "", HARD, '"""'
-        )
+        """A triple-quoted string: its text one step in, or (not `block`) from behind the quotes.
+
+        Newlines inside `${…}` are free, so a long interpolation breaks like any expression.
+        """
+        inner: list[Doc] = [HARD] if block else []
+        first: list[Doc] = []
+        into = inner if block else first
+        self.in_text += 1
+        for part in text.parts:
+            if not isinstance(part, str):
+                into.append(group("${", self.expr(part), "}"))
+                continue
+            head, *lines = encode_lines(part).split("\n")
+            into.append(head)
+            for line in lines:
+                into = inner
+                into.extend((HARD, line))
+        self.in_text -= 1
+        return concat('"""', *first, Indent(concat(*inner)) if inner else "", HARD, '"""')
 
     # --- types --------------------------------------------------------------------------------------------
 
