@@ -101,7 +101,7 @@ class Judged:
     others: int
 
 
-def read_runs(text: str | bytes) -> tuple[RunStates, dict[str, Snapshot]] | str:
+def read_runs(text: str | bytes) -> tuple[tuple[RunState, ...], dict[str, Snapshot]] | str:
     """The run states in a JSON text with their snapshots, or why they cannot be used."""
     if len(text) > MAX_SNAPSHOT_BYTES:
         return f"larger than {MAX_SNAPSHOT_BYTES} bytes"
@@ -120,17 +120,17 @@ def read_runs(text: str | bytes) -> tuple[RunStates, dict[str, Snapshot]] | str:
         if isinstance(snapshot, SnapshotRefused):
             return f"/snapshots/{name}: {snapshot}"
         snapshots[snapshot.digest] = snapshot
-    return states, snapshots
+    return states.runs, snapshots
 
 
 def judge(
-    states: RunStates, snapshots: Mapping[str, Snapshot], new: Snapshot, names: Mapping[str, Names]
+    runs: Iterable[RunState], snapshots: Mapping[str, Snapshot], new: Snapshot, names: Mapping[str, Names]
 ) -> Judged:
     """A verdict for each run of the workflow that is not over; `names` are the renames since each digest."""
     comparisons: dict[str, _Comparison] = {}
     verdicts: list[Verdict] = []
     over = others = 0
-    for state in states.runs:
+    for state in runs:
         if state.workflow != new.workflow:
             others += 1
         elif state.status in OVER:
@@ -194,12 +194,14 @@ class _Comparison:
     before: Places = field(init=False)
     now: Places = field(init=False)
     readers: dict[str, frozenset[str]] = field(init=False)
+    mounts: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         found = compare(self.old, self.new, self.names)
         self.changes = tuple(change for change in found if change.code not in _UNTOUCHING)
         old = renamed(self.old, self.names)
         self.before, self.now = places(old), places(self.new)
+        self.mounts = frozenset((*old.composition.mounts, *self.new.composition.mounts))
         before, now = _readers(old), _readers(self.new)
         self.readers = {
             name: before.get(name, frozenset()) | now.get(name, frozenset()) for name in {**before, **now}
@@ -246,7 +248,7 @@ class _Comparison:
     def _first(self, stand: Stand) -> Iterator[str]:
         """Where a run goes on from: the node, or the ends by which it may be left."""
         if stand.phase != "ended":
-            yield stand.node
+            yield f"{stand.node}>" if stand.node in self.mounts else stand.node
             return
         for on in ("ok", "failed", "timed_out") if stand.outcome is None else (stand.outcome,):
             ends = (
@@ -273,8 +275,7 @@ class _Comparison:
             return (end(place, on, way),)
         if place in self.readers:
             return self.readers[place]
-        mounts = self.old.composition.mounts.keys() | self.new.composition.mounts.keys()
-        if place in mounts:
+        if place in self.mounts:
             return [
                 f"{place}>",
                 *(p for p in (*self.before, *self.now) if p.startswith((f"{place}/", f"{place}!"))),

@@ -13,6 +13,7 @@ telling      a run told as a story or as JSON
 selecting    which scenarios are meant
 staging      files to verdicts, on several cores
 stored       a store opened, a run of it told
+standings    where the runs of a store stand
 severities   how much findings matter in a project
 mending      safe fixes applied to files
 locking      the lock of a project on disk
@@ -28,6 +29,7 @@ graph        snapshot to picture
 run          one run, told as a story
 runs         the runs of a store
 resume       a run of a store goes on
+answer       a request of a run is answered
 cancel       a run of a store ends
 test         scenarios, run and told
 crashpoints  every crash point fired once

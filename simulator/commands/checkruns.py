@@ -11,12 +11,13 @@ from windtunnel.simulator.commands.console import FINDINGS, leave, reason, show
 from windtunnel.simulator.commands.options import outside_option
 
 if TYPE_CHECKING:
-    from windtunnel.compiler.standing import Judged, Verdict
+    from windtunnel.compiler.snapshot import Snapshot
+    from windtunnel.compiler.standing import Judged, RunState, Verdict
 
 SCHEMA: Final = "windtunnel.verdicts.v1"
 
 
-@click.command(name="check-runs", epilog="Example: windtunnel check-runs runs.json review.flow")
+@click.command(name="check-runs", epilog="Example: windtunnel check-runs run.db review.flow")
 @click.argument("runs", type=click.Path(path_type=Path))
 @click.argument("file")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -27,24 +28,18 @@ def command(runs: Path, file: str, as_json: bool, allow_outside: bool) -> None:
     same: the behaviour is the same, it resumes. restart: it can meet a change, told with where and what to
     do. untouched: it can meet none, and starts again all the same: no run goes on under another behaviour.
 
-    RUNS is JSON: {"schema": "windtunnel.runs.v1", "snapshots": {digest: snapshot}, "runs": [{"run",
-    "workflow", "revision", "digest", "status", "at": [{"node", "phase"}]}]}. Ends with 1 unless all are the
-    same.
+    RUNS is a store of `windtunnel run --store`, or JSON: {"schema": "windtunnel.runs.v1", "snapshots":
+    {digest: snapshot}, "runs": [{"run", "workflow", "revision", "digest", "status", "at": [{"node",
+    "phase"}]}]}. Ends with 1 unless all are the same.
     """
     import json
 
     from windtunnel.compiler.revision import renames_between
-    from windtunnel.compiler.standing import judge, read_runs
+    from windtunnel.compiler.standing import judge
     from windtunnel.simulator.commands.loading import load_snapshot
     from windtunnel.simulator.commands.locking import lock_file, read
 
-    try:
-        found = read_runs(runs.read_bytes())
-    except OSError as problem:
-        raise click.UsageError(f"cannot read {runs}: {reason(problem)}") from None
-    if isinstance(found, str):
-        raise click.UsageError(f"{runs} holds no states of runs: {found}")
-    states, snapshots = found
+    states, snapshots = _states(runs)
     new = load_snapshot(file, allow_outside)
     lock, _, _ = read(lock_file(file))
     names = {digest: renames_between(lock, old, new) for digest, old in snapshots.items()}
@@ -52,6 +47,22 @@ def command(runs: Path, file: str, as_json: bool, allow_outside: bool) -> None:
     show(json.dumps(_json(judged), indent=2, ensure_ascii=False) + "\n" if as_json else _words(judged))
     if any(verdict.kind != "same" for verdict in judged.verdicts):
         leave(FINDINGS)
+
+
+def _states(runs: Path) -> tuple[tuple[RunState, ...], dict[str, Snapshot]]:
+    """The states of runs in a store or a JSON file. Raises click's UsageError for a file that holds none."""
+    from windtunnel.compiler.standing import read_runs
+    from windtunnel.simulator.commands.standings import is_store, of_store
+
+    try:
+        if is_store(runs):
+            return of_store(runs)
+        found = read_runs(runs.read_bytes())
+    except OSError as problem:
+        raise click.UsageError(f"cannot read {runs}: {reason(problem)}") from None
+    if isinstance(found, str):
+        raise click.UsageError(f"{runs} holds no states of runs: {found}")
+    return found
 
 
 def _words(judged: Judged) -> str:

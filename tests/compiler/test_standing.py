@@ -241,3 +241,17 @@ def test_a_file_of_runs_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standing, "MAX_RUNS", 2)
     assert not isinstance(read_runs(states({}, {})), str)
     assert read_runs(states({}, {}, {})) == "more than 2 runs"
+
+
+def test_a_run_that_is_about_to_enter_an_include() -> None:
+    """It has no node yet, and all that the include can do lies before it."""
+    old, new = parent(), parent("About", "On")
+    for at, kind in (("two", "restart"), ("one", "restart"), ("done", "untouched")):
+        found = read_runs(states({"at": [{"node": at, "phase": "started"}]}, old=old))
+        assert not isinstance(found, str)
+        assert judge(*found, new, {}).verdicts[0].kind == kind
+    left = read_runs(
+        states({"at": [{"node": "two", "phase": "ended", "outcome": "ok", "way": "done"}]}, old=old)
+    )
+    assert not isinstance(left, str)
+    assert judge(*left, new, {}).verdicts[0].kind == "untouched"

@@ -11,6 +11,7 @@ from tests.compiler.test_compatibility import CHILD, PARENT
 from tests.simulator.test_cli import GOOD, Cli, windtunnel
 from windtunnel.compiler.reader import builtin_names
 from windtunnel.simulator.commands import bump, console
+from windtunnel.simulator.commands.standings import stands
 
 __all__ = ["windtunnel"]
 
@@ -325,3 +326,80 @@ def test_every_command_has_help_with_an_example(windtunnel: Cli, command: str) -
     said = windtunnel(command, "--help")
     assert said.code == console.CLEAN
     assert f"Example: windtunnel {command}" in said.out
+
+
+# --- check-runs on a store ----------------------------------------------------------------------------------
+
+ASKS = """language 1
+import greet from "./good.flow"
+workflow question {
+  revision 1
+  input { name: text(1..20) = "Ada" }
+  exits { yes: { text: text }, no: { text: text } }
+  include first = greet { name: input.name }
+  decision ask {
+    title "Is this a greeting?"
+    show first.done.text
+    choices {
+      yes "Yes"
+      no "No"
+    }
+  }
+  compute yes = { text: "it is" }
+  compute no = { text: "it is not" }
+  edges {
+    start -> first
+    first.done -> ask
+    ask.yes -> yes -> exit yes
+    ask.no -> no -> exit no
+  }
+}
+"""
+
+
+def test_check_runs_reads_a_store(windtunnel: Cli) -> None:
+    """W17: a run that waits for an answer, one that never began, and one that is over."""
+    write("asks.flow", ASKS)
+    assert windtunnel("run", "asks.flow", "--store", "run.db").code == console.CLEAN
+    assert windtunnel("run", "asks.flow", "--store", "run.db", "--queue").code == console.CLEAN
+    assert windtunnel("run", "good.flow", "--store", "run.db").code == console.CLEAN
+    same = windtunnel("check-runs", "run.db", "asks.flow")
+    assert same.code == console.CLEAN
+    assert same.out.splitlines()[-1] == "2 same (1 of other workflows)"
+    edit("good.flow", "Greet", "Welcome")
+    said = windtunnel("check-runs", "run.db", "asks.flow", "--json")
+    waiting, queued = json.loads(said.out)["verdicts"]
+    assert (waiting["verdict"], queued["verdict"]) == ("untouched", "restart")
+    assert [reason["place"] for reason in queued["reasons"]] == ["first/hello"]
+    edit("asks.flow", 'no "No"', 'never "No"')
+    edit("asks.flow", "ask.no", "ask.never")
+    waiting, _ = json.loads(windtunnel("check-runs", "run.db", "asks.flow", "--json").out)["verdicts"]
+    assert [(reason["code"], reason["now"]) for reason in waiting["reasons"]] == [
+        ("WT1056", True),
+        ("WT1057", True),
+    ]
+
+
+def test_where_a_run_stands_is_read_off_its_trace() -> None:
+    """The last thing that was heard of a node, of an include, or of a question."""
+
+    def line(kind: str, node: str | None = None, **payload: object) -> dict[str, object]:
+        return {"type": kind, "nodeId": node, "payload": payload}
+
+    started = [line("run_started"), line("node_started", "a")]
+    told = [
+        (started[:1], ("", None, None, None)),
+        (started, ("a", "started", None, None)),
+        ([*started, line("agent_prompt_sent", "a")], ("a", "prompt-out", None, None)),
+        ([*started, line("effect_started", "a")], ("a", "effect-started", None, None)),
+        ([*started, line("node_finished", "a")], ("a", "ended", "ok", None)),
+        ([*started, line("node_failed", "a", outcome="timed_out")], ("a", "ended", "timed_out", None)),
+        ([*started, line("include_entered", mountPath="m")], ("m", "started", None, None)),
+        ([line("include_exited", mountPath="m", exit="x")], ("m", "ended", "ok", "x")),
+    ]
+    for trace, expected in told:
+        found = stands(trace, waits=False)
+        stand = found[0] if found else None
+        seen = (stand.node, stand.phase, stand.outcome, stand.way) if stand else ("", None, None, None)
+        assert seen == expected
+    assert stands(started, waits=True)[0].phase == "asked"
