@@ -41,6 +41,7 @@ COMMANDS: Final = {
     "test": Entry("test", "Run the scenarios of .flow files and tell those that fail."),
     "runs": Entry("runs", "List the runs of a store, or tell or draw one of them."),
     "resume": Entry("resume", "Go on with a run of a store that its process left behind."),
+    "answer": Entry("answer", "Answer the request of a run that waits."),
     "cancel": Entry("cancel", "End a run of a store."),
     "crashpoints": Entry("crashpoints", "Fire every point at which a process can die, one at a time."),
     "explore": Entry("explore", "Try every schedule with up to N faults, or show the shortest that breaks."),

@@ -57,7 +57,7 @@ class Writer:
     ) -> None:
         self.run = run
         self.clock = clock or Clock()
-        self._following = following or _following
+        self._following = following or following_run
         self.events: list[dict[str, Any]] = []
         self.entries: list[dict[str, Any]] = []
         self._attempts = 0
@@ -264,7 +264,7 @@ def _counted(counts: dict[str, int], node: str) -> int:
     return counts[node]
 
 
-def _following(run: str) -> str:
+def following_run(run: str) -> str:
     """The id of the run that continues another: `run-1` is followed by `run-2`."""
     name, _, number = run.rpartition("-")
     return f"{name}-{int(number) + 1}" if number.isdecimal() else f"{run}-2"

@@ -13,13 +13,13 @@ def command(store: str, run: str) -> None:
     from windtunnel.simulator.commands.console import FINDINGS, leave, say
     from windtunnel.simulator.commands.stored import opened
     from windtunnel.simulator.durable.driving import cancel
-    from windtunnel.simulator.store.records import OVER
+    from windtunnel.simulator.store.records import FINAL
 
     with opened(store) as place:
         record = place.store.run(run)
-        if record.status in OVER:
+        if record.status in FINAL:
             raise click.UsageError(f"cannot cancel workflow run {run} with status {record.status}")
-        record = cancel(place, run)
+        record = cancel(place, record.run)
     if record.status != "cancelled":
         say(f"✗ {run} was {record.status} before it could be cancelled")
         leave(FINDINGS)

@@ -26,15 +26,19 @@ def run_input(snapshot: Snapshot, given: str | None) -> JsonValue:
         if not made:
             raise click.UsageError("no valid input could be made up for this workflow; give one with --input")
         return made[0]
-    try:
-        value = parse_json(_text(given))
-    except CanonicalError as problem:
-        raise click.UsageError(f"the input cannot be used: {problem}") from None
-    verdict = accept(snapshot.input, value, snapshot.types)
+    verdict = accept(snapshot.input, json_value(given), snapshot.types)
     if isinstance(verdict, Accepted):
         return verdict.value
     listed = "".join(f"\n  {problem}" for problem in verdict.problems)
     raise click.UsageError(f"the input does not fit {snapshot.workflow}:{listed}")
+
+
+def json_value(given: str) -> JsonValue:
+    """JSON as it is, or of a file named after an `@`. Raises click's UsageError."""
+    try:
+        return parse_json(_text(given))
+    except CanonicalError as problem:
+        raise click.UsageError(f"the input cannot be used: {problem}") from None
 
 
 def _text(given: str) -> str | bytes:

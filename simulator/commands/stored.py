@@ -14,13 +14,22 @@ from windtunnel.compiler.snapshot import AgentNode, AssistantMessage, Snapshot
 from windtunnel.simulator.commands.console import FINDINGS, leave, say, show
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.driving import Place, claim, snapshot_of, work
-from windtunnel.simulator.durable.host import Stuck
-from windtunnel.simulator.durable.lines import ending, texts, written
+from windtunnel.simulator.durable.lines import ending, parsed, texts, written
+from windtunnel.simulator.durable.offers import Stuck
 from windtunnel.simulator.report.columns import plain
 from windtunnel.simulator.report.stored import nodes_of, run_text
 from windtunnel.simulator.report.story import DEFAULT_WIDTH
 from windtunnel.simulator.store.interface import ClaimLost, Store, StoreRefused
-from windtunnel.simulator.store.records import QUEUED, STARTING, Held, RunRecord
+from windtunnel.simulator.store.records import (
+    FINAL,
+    QUEUED,
+    STARTING,
+    Claim,
+    Decision,
+    Held,
+    Notice,
+    RunRecord,
+)
 from windtunnel.simulator.store.sqlite import open_store
 
 GOOD: Final = ("completed", "waiting")
@@ -42,19 +51,24 @@ def opened(name: str, *, create: bool = False) -> Iterator[Place]:
 
 
 def go_on(place: Place, run: str, *, as_json: bool, releases: bool = False) -> None:
-    """Claim a run, go on with it to its end, and tell it; ends with 1 where somebody else works on it."""
+    """Claim a run, go on with it to its end, and tell it; ends with 1 where it did not end well."""
+    record = work(place, claimed(place, run), releases=releases)
+    tell_end(place.store, record, as_json=as_json)
+    if record.status not in GOOD:
+        leave(FINDINGS)
+
+
+def claimed(place: Place, run: str) -> Claim:
+    """The claim of a run; ends the command with 1 where somebody else works on it."""
 
     def waits(held: Held) -> None:
         say(f"{run} is held by {held.owner}; waiting until its lease is over")
 
-    claimed = claim(place, run, waits)
-    if isinstance(claimed, Held):
-        say(f"✗ {claimed.owner} works on {run}")
+    found = claim(place, run, waits)
+    if isinstance(found, Held):
+        say(f"✗ {found.owner} works on {run}")
         leave(FINDINGS)
-    record = work(place, claimed, releases=releases)
-    tell_end(place.store, record, as_json=as_json)
-    if record.status not in GOOD:
-        leave(FINDINGS)
+    return found
 
 
 def tell_end(store: Store, record: RunRecord, *, as_json: bool) -> None:
@@ -79,14 +93,28 @@ def run_json(store: Store, record: RunRecord) -> dict[str, Any]:
     return summary_json(store, record) | {
         "input": record.input,
         "nodes": nodes_of(trace, gives(snapshot)),
-        "receipts": [receipt.record for receipt in store.receipts(record.run)],
+        "receipts": [parsed(receipt.record) for receipt in store.receipts(record.run)],
+        "decisions": [_decision(decision) for decision in store.decisions(record.run)],
+        "notifications": [_notice(notice) for notice in store.notices(record.run)],
         "trace": trace,
     }
 
 
+def _decision(decision: Decision) -> dict[str, Any]:
+    """A request with what became of it."""
+    said = {"node": decision.node, "attemptId": decision.attempt, "state": decision.state}
+    outcome = None if decision.outcome is None else parsed(decision.outcome)
+    return said | {"request": parsed(decision.request), "outcome": outcome}
+
+
+def _notice(notice: Notice) -> dict[str, Any]:
+    """A notification and whether it was delivered."""
+    return {"node": notice.node, "delivered": notice.delivered, "notification": parsed(notice.payload)}
+
+
 def summary_json(store: Store, record: RunRecord) -> dict[str, Any]:
     """A run on one line."""
-    held = store.claimed(record.run)
+    held = None if record.status in FINAL else store.claimed(record.run)
     alive = held is not None and held.expires_ms > wall.now_ms() and not wall.is_dead(held.owner)
     status = STARTING if record.status == QUEUED and alive else record.status
     return {
@@ -102,6 +130,8 @@ def summary_json(store: Store, record: RunRecord) -> dict[str, Any]:
         "interrupted": record.status == "running" and not alive,
         "claimedBy": held.owner if held is not None and alive else None,
         "lines": record.last_seq,
+        "untold": record.untold,
+        "current": record.current,
     }
 
 

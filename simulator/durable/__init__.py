@@ -9,6 +9,7 @@ lines        what an engine commits, as lines of a store
 session      the session log of one run: entries, and the fold of them
 sessionfile  the session log as a file
 wall         the clock on the wall, and the processes of this machine
+offers       what can come from outside
 host         one host with one run
 driving      runs begun, taken up, cancelled
 expected     what a simulated crash ends in

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -14,12 +15,14 @@ from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.compiler.snapshotfile import SnapshotRefused, read_snapshot, write_snapshot
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.host import LEASE_MS, Host
-from windtunnel.simulator.durable.sessionfile import SessionFile, session_path
-from windtunnel.simulator.events import Cancel, Release
+from windtunnel.simulator.durable.lines import due_of, parsed
+from windtunnel.simulator.durable.sessionfile import LedgerFile, SessionFile, ledger_path, session_path
+from windtunnel.simulator.events import Answered, Cancel, Release
 from windtunnel.simulator.providers.generated import GeneratedProvider
+from windtunnel.simulator.run.decisions import WAITING
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.store.interface import RunIsOver, Store, StoreRefused
-from windtunnel.simulator.store.records import OVER, Claim, Held, NewRun, RunRecord
+from windtunnel.simulator.store.records import FINAL, Claim, Held, NewRun, RunRecord
 from windtunnel.simulator.world import InputRefused
 
 VISITS = 1_000_000
@@ -77,7 +80,8 @@ def claim(place: Place, run: str, waits: Callable[[Held], None] | None = None) -
 
 
 def work(place: Place, claimed: Claim, *, releases: bool = False) -> RunRecord:
-    """Go on with a run until nothing happens by itself, then give the claim back.
+    """Go on with a run until nothing happens by itself, then give the claim back; nobody can claim one that
+    ended.
 
     `releases` lets a paused run go on. Raises ClaimLost, Stuck and StoreRefused.
     """
@@ -87,7 +91,8 @@ def work(place: Place, claimed: Claim, *, releases: bool = False) -> RunRecord:
             pass
         host.receive(Release())
     record = host.work()
-    place.store.release(host.claim)
+    if record.status not in FINAL or record.untold:
+        place.store.release(host.claim)
     return record
 
 
@@ -101,11 +106,63 @@ def _host(place: Place, claimed: Claim) -> Host:
         GeneratedProvider(snapshot),
         place.store,
         SessionFile(session_path(place.path, claimed.run)),
+        LedgerFile(ledger_path(place.path, claimed.run)),
         claimed,
         clock=wall.WallClock(record.created_ms, last),
         timely=True,
         wall=wall.now_ms,
     )
+
+
+def due_ms(store: Store, record: RunRecord) -> int | None:
+    """When the open request of a run can no longer be answered, by the clock of the wall."""
+    due = due_of(store.trace(record.run)) if record.status == WAITING else None
+    return None if due is None else record.created_ms + due
+
+
+class Answer(NamedTuple):
+    """An answer to the request of a run: a choice, or None for a checkpoint, and canonical JSON with it.
+
+    `digest` binds it to one request; None stands for the one that is open.
+    """
+
+    choice: str | None
+    value: str | None
+    digest: str | None = None
+
+
+def answer(place: Place, claimed: Claim, given: Answer) -> str | None:
+    """Answer the request of a run that waits, as a person; why it was refused, None if it was accepted.
+
+    The same answer again is accepted and changes nothing. Raises ClaimLost and StoreRefused.
+    """
+    host = _host(place, claimed)
+    while host.engine.phase in ("down", "recover") and host.advance():
+        pass
+    asked = host.run.request
+    if host.engine.phase != WAITING or asked is None:
+        place.store.release(host.claim)
+        return None if repeats(place.store, claimed.run, given) else "nothing is asked"
+    said = host.receive(
+        Answered(given.digest or asked.digest, given.choice, given.value, overdue=host.overdue)
+    )
+    host.work()
+    place.store.release(host.claim)
+    refused = [event.text("reason") for event in said if event.type == "answer_refused"]
+    return refused[0] if refused else None
+
+
+def repeats(store: Store, run: str, given: Answer) -> bool:
+    """Whether the answer is the one that won the last request."""
+    closed = [decision for decision in store.decisions(run) if decision.state == "answered"]
+    won: Any = parsed(closed[-1].outcome or "{}") if closed else {}
+    if given.digest not in (None, won.get("digest")) or "output" not in won:
+        return False
+    output, value = won["output"], None if given.value is None else parsed(given.value)
+    if given.choice is None:
+        return bool(output == value)
+    asked = list(output.get("input", {}).values())
+    return bool(output.get("choice") == given.choice and asked == ([] if value is None else [value]))
 
 
 def cancel(place: Place, run: str) -> RunRecord:
@@ -118,7 +175,7 @@ def cancel(place: Place, run: str) -> RunRecord:
     while isinstance(claimed, Held):
         wall.nap()
         record = place.store.run(run)
-        if record.status in OVER:
+        if record.status in FINAL:
             return record
         try:
             claimed = claim(place, run)
@@ -126,5 +183,4 @@ def cancel(place: Place, run: str) -> RunRecord:
             return place.store.run(run)
     host = _host(place, claimed)
     host.receive(Cancel())
-    place.store.release(host.claim)
     return host.record

@@ -20,14 +20,27 @@ from windtunnel.simulator.world import LOG, STORE, Cut, Option, World
 VOLATILE: Final = frozenset({"agent", "session", "chat", "world"})
 """Scopes of events that no store keeps."""
 
+UNKEPT: Final = frozenset({"answer_refused"})
+"""Types of other scopes that no store keeps either."""
+
+
+def is_kept(event: Mapping[str, Any]) -> bool:
+    """Whether a line of a trace is one that a store keeps: what a host committed."""
+    said = event["scope"] in VOLATILE or event["type"] in UNKEPT
+    return event["process"] == "host" and not said
+
 
 class Ending(NamedTuple):
-    """How a run ends: its lines as JSON objects, its state, what its session log holds and how it reads."""
+    """How a run ends: its lines as JSON objects, its state, what its session log holds and how it reads.
+
+    `applied` are the effects that happened outside, each as its name and its key.
+    """
 
     lines: tuple[Mapping[str, Any], ...]
     run: Run
     entries: tuple[Mapping[str, Any], ...]
     log: Log
+    applied: tuple[tuple[str, str | None], ...] = ()
 
 
 class Crash(NamedTuple):
@@ -83,7 +96,15 @@ def to_the_end(teller: Teller) -> Ending:
         teller.take(option)
     run = world.stores.values[teller.state[STORE]]
     log = world.logs.values[teller.state[LOG]]
-    return Ending(tuple(durable(teller.writer.events)), run, tuple(teller.writer.entries), log)
+    events = teller.writer.events
+    applied = [event["payload"] for event in events if event["type"] == "effect_applied"]
+    return Ending(
+        tuple(durable(events)),
+        run,
+        tuple(teller.writer.entries),
+        log,
+        tuple((payload["call"], payload.get("key")) for payload in applied),
+    )
 
 
 def _quiet(options: list[Option]) -> Option | None:
@@ -97,7 +118,7 @@ def durable(events: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
     origin: dict[int, int] = {0: 0}
     for event in events:
         before = [origin[cause] for cause in event["causes"] if origin[cause]]
-        if event["scope"] in VOLATILE:
+        if not is_kept(event):
             origin[event["seq"]] = before[0] if before else 0
             continue
         found.append({**event, "seq": len(found) + 1, "causes": before})

@@ -10,27 +10,40 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, cast
 
-from windtunnel.simulator import network
+from windtunnel.simulator import network, outside
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat.log import Log
 from windtunnel.simulator.chat.loop import Item, Loop, loop
 from windtunnel.simulator.choices import Choices, Recorded
 from windtunnel.simulator.clock import Clock, Timer
 from windtunnel.simulator.durable import session as sessions
-from windtunnel.simulator.durable.lines import attempts_of, line_of, state_of, written
-from windtunnel.simulator.durable.session import Session
+from windtunnel.simulator.durable.lines import (
+    attempts_of,
+    delivered,
+    due_of,
+    following,
+    line_of,
+    state_of,
+    written,
+)
+from windtunnel.simulator.durable.offers import Stuck, beyond, model_menu
+from windtunnel.simulator.durable.session import Ledger, Session
 from windtunnel.simulator.events import (
     CURRENT,
     Action,
+    Answered,
     Append,
     Arm,
     Ask,
     Cancel,
     Commit,
+    Deadline,
     Disarm,
     Emit,
     Escape,
+    Event,
     HangUp,
+    Perform,
     Release,
     Repair,
     Say,
@@ -39,17 +52,21 @@ from windtunnel.simulator.events import (
     Timeout,
     ToEngine,
     ToLoop,
+    Withdraw,
 )
-from windtunnel.simulator.moves import Draft, Links, moves
+from windtunnel.simulator.moves import NOTHING, Beyond, Draft, Links, moves
 from windtunnel.simulator.moves import Host as Locals
-from windtunnel.simulator.network import CHAT, Inbox, Provider, Wire
+from windtunnel.simulator.network import Inbox, Provider, Wire
+from windtunnel.simulator.outside import Outside
 from windtunnel.simulator.providers import behaviour as providers
-from windtunnel.simulator.providers.behaviour import Kind, Menu, Request
+from windtunnel.simulator.providers.behaviour import Behaviour, Returns
+from windtunnel.simulator.providers.people import People
 from windtunnel.simulator.providers.scripted import ScriptedProvider
 from windtunnel.simulator.run.engine import Engine, View, engine
+from windtunnel.simulator.run.notifications import Outbox, deliver
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.recovery import boot, recover
-from windtunnel.simulator.run.state import OVER, Scope, fold, question
+from windtunnel.simulator.run.state import FINAL, fold, question
 from windtunnel.simulator.store.interface import Store, StoreRefused
 from windtunnel.simulator.store.records import Claim, RunRecord
 from windtunnel.simulator.trace import Writer
@@ -71,14 +88,11 @@ in which a test may kill the process.
 """
 
 
-class Stuck(StoreRefused):
-    """The run goes in circles, or the model has nothing to say that its step could use."""
-
-
 class Host:
-    """A host that has claimed a run; with `timely` a timer fires on time, else when nothing else happens.
+    """A host that has claimed a run. Raises StoreRefused where store or session cannot be used.
 
-    Raises StoreRefused where store or session cannot be used.
+    With `timely` a timer fires on time, else when nothing else happens. `people` answer requests; without
+    them a run that waits waits. `following` names the run that continues another.
     """
 
     def __init__(
@@ -87,40 +101,50 @@ class Host:
         provider: providers.Provider,
         store: Store,
         session: Session,
+        ledger: Ledger,
         claim: Claim,
         *,
         clock: Clock | None = None,
         timely: bool = False,
         wall: Callable[[], int] = lambda: 0,
         choices: Choices | None = None,
+        people: People | None = None,
+        following: Callable[[str], str] = following,
         probe: Probe | None = None,
     ) -> None:
-        self.program, self.provider = program, provider
-        self.store, self.session, self.claim = store, session, claim
+        self.program, self.provider, self.people = program, provider, people
+        self.store, self.session, self.ledger, self.claim = store, session, ledger, claim
         self.wall, self.probe, self.timely = wall, probe, timely
         self.choices = choices or Recorded(())
         self.record: RunRecord = store.run(claim.run)
         self.transitions = 0
-        self._load(clock or Clock())
+        self._load(Writer(claim.run, clock, following))
         self.loop, self.engine = Loop(), Engine()
         self.inbox: Inbox = ()
         self.wire: Wire = ()
         self.call = Provider(sent=0) if isinstance(provider, ScriptedProvider) else Provider()
         self.timer: Timer | None = None
         self._told: list[int] = []
-        self._cause = self._last = self._streamed = self._went_on = 0
+        self._cause = self._last = self._streamed = self._effected = self._went_on = 0
 
-    def _load(self, clock: Clock) -> None:
+    def _load(self, writer: Writer) -> None:
         """What is durable, as handlers see it, and the names that were given."""
         lines = self.store.trace(self.claim.run)
         attempts = attempts_of(lines)
-        if not sessions.belongs(self.session.entries, self.claim.run, attempts):
+        names = {self.claim.run, *(line.name for line in lines)}
+        if not sessions.belongs(self.session.entries, names, attempts):
             raise StoreRefused(f"the session log is not that of {self.claim.run}")
         self.run = state_of(self.program, self.record.input, lines)
         self.log: Log = sessions.fold(
-            self.session.entries, attempts, self.program.revisited, torn=self.session.torn
+            self.session.entries,
+            attempts,
+            self.program.revisited,
+            delivered=delivered(lines),
+            torn=self.session.torn,
         )
-        self.writer = Writer(self.claim.run, clock)
+        self.outside = Outside(done=sessions.remembered(self.ledger.done))
+        self.writer = writer
+        self.writer.clock.due_ms = due_of(lines)
         self.writer.take_up(written(self.claim.run, lines), map(dict, self.session.entries))
 
     # --- going on -------------------------------------------------------------------------------------------
@@ -142,7 +166,10 @@ class Host:
             self._take(Draft("", "clock", "engine", Timeout(CURRENT), links._replace(timer=None), ""))
             return True
         locals_ = Locals(self.loop, self.engine, self.over)
-        drafts = moves(locals_, links, self._menu() if self.call.asked else None, late=False)
+        menu = None
+        if self.call.asked and not self.inbox:
+            menu = model_menu(self.program, self.provider, self.run, self.call)
+        drafts = moves(locals_, links, menu, NOTHING if self.inbox else self._beyond(), late=False)
         quiet = [draft for draft in (*drafts.first, *drafts.rest) if not draft.kind]
         quiet = [draft for draft in quiet if draft.source != "person"]
         if not quiet:
@@ -152,14 +179,37 @@ class Host:
 
     @property
     def over(self) -> bool:
-        """Whether the run has ended."""
-        return self.run.position.status in OVER
+        """Whether the run has ended, and nobody can continue it."""
+        return self.run.position.status in FINAL
 
-    def receive(self, message: ToEngine | Say | Escape) -> None:
-        """Something that a person does."""
+    @property
+    def overdue(self) -> bool:
+        """Whether the time to answer the open request is up."""
+        clock = self.writer.clock
+        clock.tick()
+        return clock.due_ms is not None and clock.now_ms >= clock.due_ms
+
+    def receive(self, message: ToEngine | Say | Escape) -> tuple[Event, ...]:
+        """Something that a person does; what was said to it that no store keeps."""
         links = Links(self.inbox, self.wire, self.call, self.timer)
         handler = "loop" if isinstance(message, Say | Escape) else "engine"
-        self._take(Draft("", "person", handler, message, links, ""))
+        source = "answer" if isinstance(message, Answered) else "person"
+        actions = self._take(Draft("", source, handler, message, links, ""))
+        return tuple(action.event for action in actions if isinstance(action, Emit))
+
+    def _beyond(self) -> Beyond:
+        """What effects, people and notifications may do."""
+        late = self.timely and self.run.request is not None and self.overdue
+        return beyond(
+            self.program,
+            self.provider,
+            self.run,
+            self.outside,
+            self.engine.phase,
+            people=self.people,
+            late=late,
+            opened=self.loop.phase != "down",
+        )
 
     def _hears(self) -> bool:
         """Take what somebody asked for."""
@@ -187,27 +237,15 @@ class Host:
         if self.claim.expires_ms - now <= LEASE_MS // 2:
             self.claim = self.store.renew(self.claim, now, LEASE_MS)
 
-    def _menu(self) -> Menu:
-        """What the provider may do with the question that is asked."""
-        asked = self.call.question
-        if asked is None:
-            return Menu((CHAT,))
-        scope = Scope(self.program, question(self.program, self.run))
-        kind, sent = Kind(asked.kind), max(0, self.call.sent)
-        menu = self.provider.menu(
-            Request(asked.node, asked.visit, kind, asked.prompt, asked.max_chars, scope, sent)
-        )
-        if menu.gap is not None:
-            raise Stuck(f"the model has nothing to say for {asked.node}: {menu.gap}")
-        return menu
-
     # --- one transition -------------------------------------------------------------------------------------
 
-    def _take(self, draft: Draft) -> None:
+    def _take(self, draft: Draft) -> tuple[Action, ...]:
         clock = self.writer.clock
         clock.tick()
-        if draft.source == "clock" and not self._waits():
-            return
+        if isinstance(draft.message, Deadline):
+            clock.wait()
+        elif draft.source == "clock" and not self._waits():
+            return ()
         self.inbox, self.wire, self.call, self.timer = draft.links
         self._causes(draft)
         number, self.transitions = self.transitions, self.transitions + 1
@@ -221,6 +259,7 @@ class Host:
         if draft.source == "wire":
             self._streamed = self._last
         self._went_on = self._last
+        return actions
 
     def _waits(self) -> bool:
         """Wait for the timer; False when somebody asks for something before it fires."""
@@ -241,6 +280,8 @@ class Host:
                 self._cause = self._streamed
             case "provider":
                 self._cause = self._last = self._streamed
+            case "outside":
+                self._cause = self._last = self._effected
             case "self":
                 self._cause = self._went_on
             case _:
@@ -251,6 +292,10 @@ class Host:
         """Let the handler answer."""
         if draft.handler == "provider":
             return ()
+        if draft.handler == "outside":
+            return self._effect(cast("Behaviour", draft.message))
+        if draft.handler == "outbox":
+            return deliver(self.program, Outbox(self.run.outbox[0], self.log.noticed, self.log.empty))
         if draft.handler == "loop":
             message = cast("ToLoop | Item", draft.message)
             self.loop, actions = loop(self.loop, logs.conversation(self.log), message)
@@ -270,6 +315,18 @@ class Host:
             branch = logs.branch(self.log, position.node)
             return recover(self.program, self.engine, View(position, self.run, branch))
         return engine(self.program, self.engine, View(position, self.run), message)
+
+    def _effect(self, behaviour: Behaviour) -> tuple[Action, ...]:
+        """The world outside does what was chosen; what it applies it remembers."""
+        call = self.outside.call
+        assert call is not None, "only a call has an outcome"
+        self.outside, actions = outside.settle(self.outside, behaviour)
+        if any(isinstance(action, Emit) for action in actions):
+            act = behaviour.turn(0).acts[0]
+            assert isinstance(act, Returns), "what is applied returns something"
+            key = {} if call.key is None else {"key": call.key}
+            self.ledger.apply({"name": call.name, "output": act.output, **key})
+        return actions
 
     # --- effects --------------------------------------------------------------------------------------------
 
@@ -291,6 +348,11 @@ class Host:
             case Ask():
                 self.call, self.wire = network.ask(self.call, self.wire, action)
                 self._streamed = self._last
+            case Perform():
+                self.outside = self.outside._replace(call=action)
+                self._effected = self._last
+            case Withdraw():
+                self.outside = outside.dropped(self.outside)
             case HangUp():
                 self.call, self.wire = network.idle(self.call), ()
             case Arm(timeout_ms):
@@ -306,12 +368,16 @@ class Host:
         for event in action.events:
             self.writer.write("host", event)
         made = zip(action.events, self.writer.events[before:], strict=True)
-        lines = tuple(line_of(event, said) for event, said in made)
+        lines = tuple(line_of(event, said, self.claim.run) for event, said in made)
         self.record = self.store.commit(self.claim, lines)
         for line in lines:
             self.run = fold(self.program, self.run, line.event)
             if line.event.type == "node_started":
                 self.log = logs.age(self.log, self.program.revisited)
+            elif line.event.type == "notification_delivered":
+                self.log = logs.told(self.log)
+            elif line.event.type == "decision_requested":
+                self.writer.clock.due_ms = due_of((line,))
         self._last = self.writer.last
 
     def _append(self, action: Append) -> None:

@@ -15,15 +15,17 @@ from windtunnel.simulator.clock import Clock
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.expected import Ending
 from windtunnel.simulator.durable.host import LEASE_MS, Host
-from windtunnel.simulator.durable.lines import attempts_of, state_of, written
+from windtunnel.simulator.durable.lines import attempts_of, delivered, state_of, written
 from windtunnel.simulator.durable.session import fold, text_of
-from windtunnel.simulator.durable.sessionfile import SessionFile, session_path
+from windtunnel.simulator.durable.sessionfile import LedgerFile, SessionFile, ledger_path, session_path
 from windtunnel.simulator.events import Action, Commit
 from windtunnel.simulator.providers.behaviour import Provider
+from windtunnel.simulator.providers.people import People
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.store.interface import RunIsOver, StoreRefused
 from windtunnel.simulator.store.records import Held
 from windtunnel.simulator.store.sqlite import SqliteStore, open_store
+from windtunnel.simulator.trace import following_run
 from windtunnel.simulator.world import Cut
 
 EQUAL: Final = 0
@@ -41,6 +43,7 @@ class Life(NamedTuple):
     store: Path
     program: Program
     provider: Provider
+    people: People
 
 
 def first_life(life: Life, choices: tuple[int, ...], number: int, cut: Cut) -> NoReturn:
@@ -59,7 +62,6 @@ def second_life(life: Life, at_ms: int, ending: Ending, report: Path) -> NoRetur
         with open_store(life.store) as store:
             host = _host(life, store, (), at_ms, None)
             host.work()
-            store.release(host.claim)
             found = ending_of(life, store)
     except _Held:
         os._exit(HELD)
@@ -94,10 +96,13 @@ def _host(
         life.provider,
         store,
         session,
+        LedgerFile(ledger_path(life.store, RUN)),
         claim,
         clock=clock,
         wall=wall.now_ms,
         choices=Recorded(choices),
+        people=life.people,
+        following=following_run,
     )
 
 
@@ -146,8 +151,16 @@ def ending_of(life: Life, store: SqliteStore) -> Ending:
     lines = store.trace(RUN)
     session = SessionFile(session_path(life.store, RUN))
     run = state_of(life.program, store.run(RUN).input, lines)
-    log = fold(session.entries, attempts_of(lines), life.program.revisited, torn=session.torn)
-    return Ending(tuple(written(RUN, lines)), run, session.entries, log)
+    log = fold(
+        session.entries,
+        attempts_of(lines),
+        life.program.revisited,
+        delivered=delivered(lines),
+        torn=session.torn,
+    )
+    done = LedgerFile(ledger_path(life.store, RUN)).done
+    applied = tuple((one["name"], one.get("key")) for one in done)
+    return Ending(tuple(written(RUN, lines)), run, session.entries, log, applied)
 
 
 def difference(wanted: Ending, found: Ending) -> str | None:
@@ -161,6 +174,8 @@ def difference(wanted: Ending, found: Ending) -> str | None:
                 return f"line {at} of the {name}: simulated {one.strip()}, real {other.strip()}"
         if len(ours) != len(theirs):
             return f"the {name}: simulated {len(ours)} lines, real {len(theirs)}"
+    if wanted.applied != found.applied:
+        return f"effects: simulated {wanted.applied}, real {found.applied}"
     if wanted.run != found.run:
         return f"the state: simulated {wanted.run}, real {found.run}"
     return None if wanted.log == found.log else f"the log: simulated {wanted.log}, real {found.log}"

@@ -18,14 +18,15 @@ from windtunnel.simulator.store.values import ROOM, payload_json
 from windtunnel.simulator.trace import INTERNAL
 
 
-def line_of(event: Event, written: Mapping[str, Any]) -> Line:
-    """The line of an event; `written` is what a `Writer` made of it, with every name and measure."""
+def line_of(event: Event, written: Mapping[str, Any], run: str) -> Line:
+    """The line of an event of `run`; `written` is what a `Writer` made of it, with every name and measure."""
     said = written["payload"]
     payload = tuple(
         (key, value if key in INTERNAL else _named(value, said[key])) for key, value in event.payload
     )
     absolute = Event(event.scope, event.type, written.get("nodeId"), written.get("attemptId"), payload)
-    return Line(written["seq"], written["at"], written["process"], absolute, tuple(written["causes"]))
+    name = "" if written["runId"] == run else written["runId"]
+    return Line(written["seq"], written["at"], written["process"], absolute, tuple(written["causes"]), name)
 
 
 def _named(value: Value, written: JsonValue) -> Value:
@@ -62,7 +63,7 @@ def written(run: str, lines: Iterable[Line]) -> list[dict[str, Any]]:
                 "process": line.process,
                 "scope": event.scope,
                 "type": event.type,
-                "runId": run,
+                "runId": line.name or run,
                 "payload": payload,
                 "causes": list(line.causes),
             }
@@ -86,6 +87,27 @@ def attempts_of(lines: Iterable[Line]) -> tuple[str, ...]:
     """The attempts in the order in which they began."""
     started = (line.event for line in lines if line.event.type == "node_started")
     return tuple(event.attempt for event in started if event.attempt is not None)
+
+
+def delivered(lines: Iterable[Line]) -> int:
+    """How many notifications were delivered."""
+    return sum(line.event.type == "notification_delivered" for line in lines)
+
+
+def due_of(lines: Iterable[Line]) -> int | None:
+    """When the request that is open is due, by the clock of the run; None where none is open or due."""
+    due: int | None = None
+    for line in lines:
+        if line.event.scope == "decision":
+            given = line.event.get("dueMs")
+            due = line.at + given if isinstance(given, int) else None
+    return due
+
+
+def following(run: str) -> str:
+    """The id of the run that continues another: `run-7`, `run-7.2`, `run-7.3`."""
+    first, _, number = run.partition(".")
+    return f"{first}.{int(number or 1) + 1}"
 
 
 def ending(lines: Iterable[Mapping[str, Any]]) -> tuple[str | None, JsonValue]:

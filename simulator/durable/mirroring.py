@@ -7,17 +7,18 @@ equal, and the fold of what SQLite gives back must be the state that the search 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, cast
 
 from windtunnel.simulator.budget import budget
 from windtunnel.simulator.durable.driving import new_run
-from windtunnel.simulator.durable.lines import attempts_of, state_of
-from windtunnel.simulator.events import Commit, Event
+from windtunnel.simulator.durable.lines import attempts_of, following, state_of
+from windtunnel.simulator.events import NOTICE, THIS_NOTICE, Commit, Event, Payload
 from windtunnel.simulator.search.exploration import Setup
 from windtunnel.simulator.store.interface import ClaimLost, Store
 from windtunnel.simulator.store.memory import MemoryStore
-from windtunnel.simulator.store.records import OVER, Claim, Line
+from windtunnel.simulator.store.records import Claim, Line
 from windtunnel.simulator.store.sqlite import SqliteStore, memory_store
 from windtunnel.simulator.world import STORE, Option, State, World, until
 
@@ -144,17 +145,27 @@ def _write(store: Store, last: Claim, lines: tuple[Line, ...]) -> tuple[object, 
         store.decisions(RUN),
         store.notices(RUN),
         held,
-        record.status in OVER,
     )
 
 
 def _lines(before: tuple[Line, ...], events: tuple[Event, ...]) -> tuple[Line, ...]:
-    """The events as lines behind others; attempts get ids, since a store tells attempts apart."""
+    """The events as lines behind others; attempts and notifications get ids, which a store tells apart."""
     attempts = len(attempts_of(before))
+    counts = Counter((line.event.type, line.event.node) for line in before)
+    name = before[-1].name if before else ""
     lines: list[Line] = []
     for seq, event in enumerate(events, start=len(before) + 1):
         attempts += event.type == "node_started"
-        name = None if event.attempt is None else f"attempt-{attempts}"
-        named = Event(event.scope, event.type, event.node, name, event.payload)
-        lines.append(Line(seq, seq, "host", named, (seq - 1,) if seq > 1 else ()))
+        counts[event.type, event.node] += 1
+        attempt = None if event.attempt is None else f"attempt-{attempts}"
+        if event.get("continuedFrom") is not None:
+            name = following(name or RUN)
+        payload = _numbered(event.payload, counts[event.type, event.node])
+        named = Event(event.scope, event.type, event.node, attempt, payload)
+        lines.append(Line(seq, seq, "host", named, (seq - 1,) if seq > 1 else (), name))
     return tuple(lines)
+
+
+def _numbered(payload: Payload, count: int) -> Payload:
+    """The payload with a number where notifications are numbered."""
+    return tuple((key, count if value in (NOTICE, THIS_NOTICE) else value) for key, value in payload)

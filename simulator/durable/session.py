@@ -6,17 +6,18 @@ sees on a real file what it sees in the model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from windtunnel.compiler.canonical import CanonicalError, canonical, parse_json
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat.log import Log
 from windtunnel.simulator.events import CURRENT, Row
+from windtunnel.simulator.outside import Applied
 from windtunnel.simulator.store.interface import StoreRefused
 from windtunnel.simulator.store.values import ROOM
 
-KINDS: Final = frozenset({"session", "step", "user", "queued", "assistant", "tool"})
+KINDS: Final = frozenset({"session", "step", "user", "queued", "assistant", "tool", "notice"})
 
 
 class Session(Protocol):
@@ -39,6 +40,35 @@ class Session(Protocol):
     def repair(self) -> None:
         """Cut a torn last line off."""
         ...
+
+
+class Ledger(Protocol):
+    """What the world outside remembers: each application of an effect, in order, whoever died meanwhile."""
+
+    @property
+    def done(self) -> tuple[Mapping[str, Any], ...]:
+        """Every application: `{name, key?, output}`."""
+        ...
+
+    def apply(self, entry: Mapping[str, Any]) -> None:
+        """One more, for good."""
+        ...
+
+
+def remembered(done: Iterable[Mapping[str, Any]]) -> tuple[Applied, ...]:
+    """The applications that another call of the same name and key would meet."""
+    return tuple(sorted({Applied(one["name"], one["key"], one["output"]) for one in done if "key" in one}))
+
+
+class MemoryLedger:
+    """Applications that live as long as their process."""
+
+    def __init__(self) -> None:
+        self.done: tuple[Mapping[str, Any], ...] = ()
+
+    def apply(self, entry: Mapping[str, Any]) -> None:
+        """One more."""
+        self.done = (*self.done, dict(entry))
 
 
 class MemorySession:
@@ -94,12 +124,12 @@ def _follows(entry: dict[str, Any], before: list[dict[str, Any]]) -> bool:
     return bool(entry.get("parentId") == parent and entry["id"] == f"entry-{len(before) + 1}")
 
 
-def belongs(entries: Iterable[Mapping[str, Any]], run: str, attempts: Sequence[str]) -> bool:
-    """Whether every prompt in the log is of this run, of attempts that were started, in their order."""
+def belongs(entries: Iterable[Mapping[str, Any]], runs: Collection[str], attempts: Sequence[str]) -> bool:
+    """Whether every prompt in the log is of these runs, of attempts that were started, in their order."""
     named: list[str] = []
     for entry in entries:
         if entry["kind"] == "step":
-            if entry.get("runId") != run or entry.get("attemptId") not in attempts:
+            if entry.get("runId") not in runs or entry.get("attemptId") not in attempts:
                 return False
             named.append(entry["attemptId"])
     places = [attempts.index(attempt) for attempt in named]
@@ -107,14 +137,24 @@ def belongs(entries: Iterable[Mapping[str, Any]], run: str, attempts: Sequence[s
 
 
 def fold(
-    entries: Iterable[Mapping[str, Any]], attempts: Sequence[str], revisited: frozenset[str], *, torn: bool
+    entries: Iterable[Mapping[str, Any]],
+    attempts: Sequence[str],
+    revisited: frozenset[str],
+    *,
+    delivered: int = 0,
+    torn: bool,
 ) -> Log:
-    """What handlers can see of a log: the fold of its entries, with each attempt begun in its place."""
+    """What handlers can see of a log: the fold of its entries, with each attempt begun in its place.
+
+    Of the notifications in it the first `delivered` are recorded as such.
+    """
     groups: dict[str | None, list[Row]] = {}
     attempt: str | None = None
+    notices = 0
     for entry in entries:
         if entry["kind"] == "step":
             attempt = entry["attemptId"]
+        notices += entry["kind"] == "notice"
         groups.setdefault(attempt, []).append(row_of(entry))
     log = logs.NEW
     for begun in (None, *attempts):
@@ -122,6 +162,7 @@ def fold(
             log = logs.age(log, revisited)
         for row in groups.get(begun, ()):
             log = logs.append(log, row)
+    log = log._replace(noticed=notices > delivered)
     return logs.tear(log) if torn else log
 
 

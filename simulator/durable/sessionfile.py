@@ -5,6 +5,7 @@ Only whoever holds the run's claim opens it, and every change is made while the 
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,11 @@ Write = Callable[[int, bytes], int]
 def session_path(store: Path, run: str) -> Path:
     """Where the session log of a run lies: in a folder beside its store."""
     return store.with_name(f"{store.name}.sessions") / f"{run}.jsonl"
+
+
+def ledger_path(store: Path, run: str) -> Path:
+    """Where the simulated world outside remembers the effects of a run."""
+    return store.with_name(f"{store.name}.sessions") / f"{run}.outside.jsonl"
 
 
 class SessionFile:
@@ -80,6 +86,30 @@ class SessionFile:
 
     def _refused(self, problem: OSError) -> StoreRefused:
         return StoreRefused(f"cannot use {self.path}: {(problem.strerror or str(problem)).lower()}")
+
+
+class LedgerFile:
+    """What the world outside remembers, as lines of a file; half a line at its end was never applied."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        data = path.read_bytes() if path.exists() else b""
+        self._whole = data[: data.rfind(b"\n") + 1]
+        self.done: tuple[Mapping[str, Any], ...] = tuple(map(json.loads, self._whole.splitlines()))
+
+    def apply(self, entry: Mapping[str, Any]) -> None:
+        """One more, synced before anybody hears of it."""
+        self.path.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
+        try:
+            os.ftruncate(handle, len(self._whole))
+            os.lseek(handle, 0, os.SEEK_END)
+            self._whole += text_of(entry).encode()
+            os.write(handle, text_of(entry).encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        self.done = (*self.done, dict(entry))
 
 
 def _sync_folder(folder: Path) -> None:

@@ -78,7 +78,7 @@ class _Job:
     def __init__(self, setup: Setup, crash: Crash, folder: Path, blank: Path, race: bool) -> None:
         self.crash, self.folder, self.blank, self.race = crash, folder, blank, race
         world = setup.world
-        self.life = Life(folder / "run.db", world.program, world.provider)
+        self.life = Life(folder / "run.db", world.program, world.provider, world.people)
         self.said: str | None = None
         self._running: dict[int, int] = {}
         self._verdicts: list[int] = []

@@ -9,11 +9,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from windtunnel.simulator.report.columns import plain, table
-from windtunnel.simulator.report.story import DEFAULT_WIDTH, story
+from windtunnel.simulator.report.story import DEFAULT_WIDTH, moment, story
 
 Told: TypeAlias = Mapping[str, Any]
 
-KINDS: Final = {"assistant": "assistant response", "submit": "submission", "compute": "computed value"}
+KINDS: Final = {
+    "assistant": "assistant response",
+    "submit": "submission",
+    "compute": "computed value",
+    "action": "result of an action",
+    "shell": "result of a command",
+    "notify": "notification",
+    "checkpoint": "answer of a person",
+    "decision": "decision of a person",
+}
 """What a node gives, by how it is completed."""
 
 
@@ -37,6 +46,8 @@ def runs_table(runs: Sequence[Told]) -> str:
 def standing(run: Told) -> str:
     """The status of a run, with what stands beside it."""
     said = [str(run["status"])]
+    if run.get("current", run["run"]) != run["run"]:
+        said[0] = f"{said[0]} as {run['current']}"
     said += [flag for flag in ("paused", "parked") if run.get(flag)]
     if run.get("interrupted"):
         said.append("nobody works on it")
@@ -59,7 +70,28 @@ def run_text(run: Told, *, width: int = DEFAULT_WIDTH) -> str:
     if rows:
         lines = table([("node", "gives", "outcome", "attempts"), *rows], right=frozenset({3}))
         parts.append("".join(f"{line}\n" for line in lines))
+    parts += [
+        _request(one["request"], str(one["node"])) for one in run["decisions"] if one["state"] == "open"
+    ]
+    untold = [one for one in run["notifications"] if not one["delivered"]]
+    parts += [f"not delivered yet: {plain(str(one['notification']['message']))}\n" for one in untold]
     return "\n".join(parts)
+
+
+def _request(request: Told, node: str) -> str:
+    """What is asked, and what can be answered."""
+    lines = [
+        f"{node} waits for an answer: {plain(str(request.get('title') or request.get('subject') or ''))}"
+    ]
+    for choice in request.get("choices", ()):
+        asks = f", asks for {choice['asks']}" if choice.get("asks") else ""
+        label = f": {plain(str(choice['label']))}" if choice.get("label") else ""
+        lines.append(f"  {choice['id']}{label}{asks}")
+    if request.get("dueMs") is not None:
+        default = request.get("default")
+        then = f"then {default} is taken" if default else "then it expires"
+        lines.append(f"  within {moment(int(request['dueMs']))}, {then}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def nodes_of(trace: Sequence[Told], gives: Mapping[str, str]) -> list[dict[str, Any]]:

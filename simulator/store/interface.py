@@ -66,7 +66,7 @@ class Store(Protocol):
         ...
 
     def run(self, run: str) -> RunRecord:
-        """One run. Raises NoSuchRun."""
+        """One run, by its id or by one that continues it. Raises NoSuchRun."""
         ...
 
     def content(self, address: str) -> str:
@@ -94,7 +94,7 @@ class Store(Protocol):
     ) -> Claim | Held:
         """Claim a run, unless another owner's lease still lasts and that owner is not known to be dead.
 
-        Raises NoSuchRun, and RunIsOver for a run that ended.
+        Raises NoSuchRun, and RunIsOver for a run that ended and has nothing left to tell.
         """
         ...
 
@@ -115,7 +115,11 @@ class Store(Protocol):
         ...
 
     def commit(self, claim: Claim, lines: tuple[Line, ...]) -> RunRecord:
-        """Add lines, with everything that follows from them. Raises ClaimLost, RunIsOver and Gap."""
+        """Add lines, with everything that follows from them.
+
+        Raises ClaimLost, RunIsOver and Gap; the only lines after a run's end tell that a notification was
+        delivered.
+        """
         ...
 
     def ask(self, run: str, what: str, now_ms: int) -> None:
@@ -123,7 +127,7 @@ class Store(Protocol):
         ...
 
     def asked(self, run: str) -> tuple[Asked, ...]:
-        """What was asked and not settled yet, oldest first."""
+        """What was asked and not settled yet, oldest first; nothing for a run that is not there."""
         ...
 
     def settle(self, claim: Claim, asked: Asked) -> None:

@@ -24,7 +24,7 @@ from windtunnel.simulator.store.interface import (
 )
 from windtunnel.simulator.store.projections import changes
 from windtunnel.simulator.store.records import (
-    OVER,
+    FINAL,
     Asked,
     Claim,
     Decision,
@@ -55,6 +55,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._runs: dict[str, RunRecord] = {}
+        self._continued: dict[str, str] = {}
         self._contents: dict[str, str] = {}
         self._traces: dict[str, tuple[Line, ...]] = {}
         self._receipts: dict[str, tuple[Receipt, ...]] = {}
@@ -68,6 +69,7 @@ class MemoryStore:
         """The store as it is now; what is written to one of the two is not in the other."""
         other = MemoryStore()
         other._runs, other._contents = dict(self._runs), dict(self._contents)
+        other._continued = dict(self._continued)
         other._traces, other._receipts = dict(self._traces), dict(self._receipts)
         other._decisions = {run: dict(rows) for run, rows in self._decisions.items()}
         other._notices = {run: dict(rows) for run, rows in self._notices.items()}
@@ -81,8 +83,9 @@ class MemoryStore:
         """Add a run, queued."""
         address = sha256(new.snapshot)
         self._contents[address] = new.snapshot
+        name = f"run-{len(self._runs) + 1}"
         record = RunRecord(
-            f"run-{len(self._runs) + 1}",
+            name,
             new.workflow,
             new.revision,
             new.digest,
@@ -90,6 +93,7 @@ class MemoryStore:
             new.input,
             new.reference,
             new.created_ms,
+            current=name,
         )
         self._runs[record.run] = record
         return record
@@ -100,9 +104,10 @@ class MemoryStore:
 
     def run(self, run: str) -> RunRecord:
         """One run."""
-        if run not in self._runs:
+        first = self._continued.get(run, run)
+        if first not in self._runs:
             raise NoSuchRun(f"there is no run {run}")
-        return self._runs[run]
+        return self._runs[first]
 
     def content(self, address: str) -> str:
         """The text with this SHA-256."""
@@ -132,12 +137,13 @@ class MemoryStore:
         self, run: str, owner: str, now_ms: int, lease_ms: int, dead: Dead = nobody_is_dead
     ) -> Claim | Held:
         """Claim a run."""
-        refuse_ended(self.run(run))
-        last = self._claims.get(run)
+        record = self.run(run)
+        refuse_ended(record, record.untold > 0)
+        last = self._claims.get(record.run)
         if last is not None and is_held(last, owner, now_ms, dead):
-            return Held(run, last.owner, last.expires_ms)
+            return Held(record.run, last.owner, last.expires_ms)
         token = 1 if last is None else last.token + 1
-        found = self._claims[run] = Claim(run, owner, token, now_ms + lease_ms)
+        found = self._claims[record.run] = Claim(record.run, owner, token, now_ms + lease_ms)
         return found
 
     def claimed(self, run: str) -> Held | None:
@@ -175,7 +181,7 @@ class MemoryStore:
         assert 0 < len(lines) <= MAX_LINES, "a transaction has lines, and not too many"
         self._prove(claim)
         run = self.run(claim.run)
-        refuse_ended(run)
+        refuse_ended(run, all(line.event.type == "notification_delivered" for line in lines))
         refuse_gap(run, lines)
         after = changes(run, lines)
         kept = tuple(line._replace(event=sorted_event(line.event)) for line in lines)
@@ -193,20 +199,21 @@ class MemoryStore:
             known_notice = notices.get(key, notice)
             notices[key] = known_notice._replace(delivered=notice.delivered or known_notice.delivered)
         self._runs[run.run] = after.run
+        self._continued |= dict.fromkeys((name for name, _ in after.continued), run.run)
         return after.run
 
     # --- word from outside ----------------------------------------------------------------------------------
 
     def ask(self, run: str, what: str, now_ms: int) -> None:
         """Leave word for whoever holds the run."""
-        refuse_ended(self.run(run))
+        record = self.run(run)
+        refuse_ended(record)
         self._last_asked += 1
-        self._asked[self._last_asked] = Asked(self._last_asked, run, what, now_ms)
+        self._asked[self._last_asked] = Asked(self._last_asked, record.run, what, now_ms)
 
     def asked(self, run: str) -> tuple[Asked, ...]:
         """What was asked and not settled yet."""
-        known = self.run(run).run
-        return tuple(asked for asked in self._asked.values() if asked.run == known)
+        return tuple(asked for asked in self._asked.values() if asked.run == run)
 
     def settle(self, claim: Claim, asked: Asked) -> None:
         """What was asked is done."""
@@ -229,9 +236,9 @@ def lost(claim: Claim) -> str:
     return f"{claim.owner} has lost its claim of {claim.run}; nothing was written"
 
 
-def refuse_ended(run: RunRecord) -> None:
-    """Raise RunIsOver for a run that has ended."""
-    if run.status in OVER:
+def refuse_ended(run: RunRecord, only_tells: bool = False) -> None:
+    """Raise RunIsOver for a run that has ended, unless all that is left is to tell it."""
+    if run.status in FINAL and not only_tells:
         raise RunIsOver(f"{run.run} is {run.status}; that is final")
 
 

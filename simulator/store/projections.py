@@ -10,10 +10,11 @@ from typing import Final, NamedTuple
 
 from windtunnel.compiler.canonical import canonical
 from windtunnel.simulator.events import Event, Record
-from windtunnel.simulator.store.records import OVER, Decision, Line, Notice, Receipt, RunRecord
+from windtunnel.simulator.store.records import FINAL, Decision, Line, Notice, Receipt, RunRecord
 from windtunnel.simulator.store.values import ROOM, payload_json
 
-ENDS: Final = {f"run_{status}": status for status in OVER}
+ENDS: Final = {f"run_{status}": status for status in FINAL | {"waiting"}}
+TELLS: Final = {"notification_queued": 1, "notification_delivered": -1}
 CLOSES: Final = {
     "decision_answered": "answered",
     "decision_defaulted": "defaulted",
@@ -22,12 +23,16 @@ CLOSES: Final = {
 
 
 class Changes(NamedTuple):
-    """What one transaction does: the run after it, and rows to add or to change."""
+    """What one transaction does: the run after it, and rows to add or to change.
+
+    `continued` are (new id, the id that it continues).
+    """
 
     run: RunRecord
     receipts: tuple[Receipt, ...] = ()
     decisions: tuple[Decision, ...] = ()
     notices: tuple[Notice, ...] = ()
+    continued: tuple[tuple[str, str], ...] = ()
 
 
 def changes(run: RunRecord, lines: tuple[Line, ...]) -> Changes:
@@ -39,20 +44,25 @@ def changes(run: RunRecord, lines: tuple[Line, ...]) -> Changes:
     receipts: list[Receipt] = []
     decisions: list[Decision] = []
     notices: list[Notice] = []
+    continued: list[tuple[str, str]] = []
     for line in lines:
         event = line.event
+        if line.name not in ("", run.current):
+            continued.append((line.name, run.current))
         run = _moved(run, line)
         receipts += _receipts(run.run, event)
         decisions += _decisions(run.run, event)
         notices += _notices(run.run, event)
-    return Changes(run, tuple(receipts), tuple(decisions), tuple(notices))
+    return Changes(run, tuple(receipts), tuple(decisions), tuple(notices), tuple(continued))
 
 
 def _moved(run: RunRecord, line: Line) -> RunRecord:
     """Status and flags after one line."""
     assert line.seq == run.last_seq + 1, "lines are numbered without a gap"
-    run = replace(run, last_seq=line.seq)
+    run = replace(run, last_seq=line.seq, current=line.name or run.current)
     kind = line.event.type
+    if kind in TELLS:
+        return replace(run, untold=run.untold + TELLS[kind])
     if kind in ENDS:
         return replace(run, status=ENDS[kind], paused=False, parked=False)
     if kind == "run_paused":

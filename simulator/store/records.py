@@ -13,14 +13,15 @@ from windtunnel.simulator.events import Event
 
 QUEUED: Final = "queued"
 STARTING: Final = "starting"
-OVER: Final = frozenset({"completed", "failed", "timed_out", "cancelled", "waiting"})
-"""Statuses that a run never leaves."""
+FINAL: Final = frozenset({"completed", "failed", "timed_out", "cancelled"})
+"""Statuses that a run never leaves; one that waits may be continued."""
 
 
 class Line(NamedTuple):
     """One line of a run's trace. In `event` the attempt is an id and no value is a mark.
 
-    `causes` are the lines that led to it; the payload and every record in it are sorted by key.
+    `causes` are the lines that led to it; the payload and every record in it are sorted by key. `name` is the
+    id of the run that continues the first one, "" where the line is of the first one itself.
     """
 
     seq: int
@@ -28,6 +29,7 @@ class Line(NamedTuple):
     process: str
     event: Event
     causes: tuple[int, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,9 @@ class NewRun:
 class RunRecord:
     """A run as its store knows it; `snapshot` is the SHA-256 of the stored text, `last_seq` ends the trace.
 
-    `status` is `queued` until the run has a first line; `paused` and `parked` stand beside `running`.
+    `status` is `queued` until the run has a first line; `paused` and `parked` stand beside `running`. A run
+    that waited and was answered goes on under another id, `current`, in the same trace; `untold` counts the
+    notifications that were queued and not delivered yet.
     """
 
     run: str
@@ -62,6 +66,8 @@ class RunRecord:
     paused: bool = False
     parked: bool = False
     last_seq: int = 0
+    untold: int = 0
+    current: str = ""
 
 
 class Claim(NamedTuple):

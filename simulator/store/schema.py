@@ -70,6 +70,18 @@ CREATE TABLE claims (
 """
 
 _PEOPLE: Final = """
+ALTER TABLE runs ADD COLUMN untold INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE runs ADD COLUMN current TEXT;
+
+ALTER TABLE trace ADD COLUMN name TEXT NOT NULL DEFAULT '';
+
+CREATE TABLE continuations (
+    name   TEXT PRIMARY KEY,
+    run    TEXT NOT NULL REFERENCES runs (run),
+    parent TEXT NOT NULL UNIQUE
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE decisions (
     run     TEXT NOT NULL REFERENCES runs (run),
     attempt TEXT NOT NULL,

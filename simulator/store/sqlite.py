@@ -12,6 +12,7 @@ import sqlite3
 import time  # noqa: TID251
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -92,6 +93,7 @@ class SqliteStore:
     def __init__(self, connection: sqlite3.Connection, name: str, *, create: bool) -> None:
         self.connection = connection
         self.name = name
+        self._known: RunRecord | None = None
         try:
             with self._refusing():
                 self._prepare(create)
@@ -222,8 +224,8 @@ class SqliteStore:
             ((number,),) = self._rows("SELECT coalesce(max(number), 0) + 1 FROM runs")
             name = f"run-{number}"
             self.connection.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, 0, 0)",
-                (number, name, address, self._keep(new.input), new.reference, new.created_ms),
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, 0, 0, 0, ?)",
+                (number, name, address, self._keep(new.input), new.reference, new.created_ms, name),
             )
             return self.run(name)
 
@@ -232,11 +234,19 @@ class SqliteStore:
         return tuple(map(_run, self._rows(f"{_RUN} ORDER BY number")))
 
     def run(self, run: str) -> RunRecord:
-        """One run."""
+        """One run. What never changes of the last one is remembered: its input may be large."""
+        known = self._known
+        if known is not None and known.run == run:
+            query = "SELECT status, paused, parked, last_seq, untold, current FROM runs WHERE run = ?"
+            return _moved(known, self._rows(query, run)[0])
         found = self._rows(f"{_RUN} WHERE run = ?", run)
         if not found:
-            raise NoSuchRun(f"there is no run {run} in {self.name}")
-        return _run(found[0])
+            first = self._rows("SELECT run FROM continuations WHERE name = ?", run)
+            if not first:
+                raise NoSuchRun(f"there is no run {run} in {self.name}")
+            return self.run(first[0][0])
+        self._known = _run(found[0])
+        return self._known
 
     def content(self, address: str) -> str:
         """The text with this SHA-256."""
@@ -250,7 +260,7 @@ class SqliteStore:
         """The run's lines."""
         known = self.run(run)
         rows = self._rows(
-            "SELECT seq, at, process, scope, type, node, attempt, payload, kinds, causes "
+            "SELECT seq, at, process, scope, type, node, attempt, payload, kinds, causes, name "
             "FROM trace WHERE run = ? ORDER BY seq",
             run,
         )
@@ -259,9 +269,9 @@ class SqliteStore:
         return tuple(self._line(row) for row in rows)
 
     def _line(self, row: Any) -> Line:
-        seq, at, process, scope, kind, node, attempt, payload, kinds, causes = row
+        seq, at, process, scope, kind, node, attempt, payload, kinds, causes, name = row
         event = Event(scope, kind, node, attempt, unpack(payload, kinds, self.content))
-        return Line(seq, at, process, event, tuple(map(int, causes.split())))
+        return Line(seq, at, process, event, tuple(map(int, causes.split())), name)
 
     def receipts(self, run: str) -> tuple[Receipt, ...]:
         """The run's receipts."""
@@ -286,12 +296,13 @@ class SqliteStore:
     ) -> Claim | Held:
         """Claim a run."""
         with self._transaction():
-            refuse_ended(self.run(run))
-            last = self._last_claim(run)
+            record = self.run(run)
+            refuse_ended(record, record.untold > 0)
+            last = self._last_claim(record.run)
             if last is not None and is_held(last, owner, now_ms, dead):
-                return Held(run, last.owner, last.expires_ms)
+                return Held(record.run, last.owner, last.expires_ms)
             token = 1 if last is None else last.token + 1
-            found = Claim(run, owner, token, now_ms + lease_ms)
+            found = Claim(record.run, owner, token, now_ms + lease_ms)
             self.connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", found)
             return found
 
@@ -341,7 +352,7 @@ class SqliteStore:
         with self._transaction():
             self._prove(claim)
             run = self.run(claim.run)
-            refuse_ended(run)
+            refuse_ended(run, all(line.event.type == "notification_delivered" for line in lines))
             refuse_gap(run, lines)
             after = changes(run, lines)
             for line in lines:
@@ -356,15 +367,20 @@ class SqliteStore:
             self._keep(text)
         row = (run, line.seq, line.at, line.process, event.scope, event.type, event.node, event.attempt)
         texts = (packed.payload, packed.kinds, " ".join(map(str, line.causes)))
-        self.connection.execute("INSERT INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, *texts))
+        self.connection.execute(
+            "INSERT INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, *texts, line.name)
+        )
 
     def _project(self, after: Changes, seq: int) -> None:
         """The tables that follow from the trace."""
         run, execute = after.run, self.connection.execute
         execute(
-            "UPDATE runs SET status = ?, paused = ?, parked = ?, last_seq = ? WHERE run = ?",
-            (run.status, run.paused, run.parked, run.last_seq, run.run),
+            "UPDATE runs SET status = ?, paused = ?, parked = ?, last_seq = ?, untold = ?, current = ? "
+            "WHERE run = ?",
+            (run.status, run.paused, run.parked, run.last_seq, run.untold, run.current, run.run),
         )
+        for name, parent in after.continued:
+            execute("INSERT INTO continuations VALUES (?, ?, ?)", (name, run.run, parent))
         for receipt in after.receipts:
             row = (receipt.run, receipt.attempt, seq, receipt.node, receipt.record)
             execute("INSERT INTO receipts VALUES (?, ?, ?, ?, ?)", row)
@@ -394,15 +410,16 @@ class SqliteStore:
     def ask(self, run: str, what: str, now_ms: int) -> None:
         """Leave word for whoever holds the run."""
         with self._transaction():
-            refuse_ended(self.run(run))
+            record = self.run(run)
+            refuse_ended(record)
             self.connection.execute(
-                "INSERT INTO asked (run, what, at_ms) VALUES (?, ?, ?)", (run, what, now_ms)
+                "INSERT INTO asked (run, what, at_ms) VALUES (?, ?, ?)", (record.run, what, now_ms)
             )
 
     def asked(self, run: str) -> tuple[Asked, ...]:
         """What was asked and not settled yet."""
         query = "SELECT id, run, what, at_ms FROM asked WHERE run = ? ORDER BY id"
-        return tuple(Asked(*row) for row in self._rows(query, self.run(run).run))
+        return tuple(Asked(*row) for row in self._rows(query, run))
 
     def settle(self, claim: Claim, asked: Asked) -> None:
         """What was asked is done."""
@@ -413,13 +430,26 @@ class SqliteStore:
 
 _RUN: Final = (
     "SELECT run, workflow, revision, digest, snapshot, text, reference, created_ms, status, paused, parked, "
-    "last_seq FROM runs JOIN snapshots ON snapshots.sha256 = snapshot JOIN content ON content.sha256 = input"
+    "last_seq, untold, current FROM runs JOIN snapshots ON snapshots.sha256 = snapshot "
+    "JOIN content ON content.sha256 = input"
 )
 
 
 def _run(row: Any) -> RunRecord:
-    run, workflow, revision, digest, snapshot, given, reference, created, status, paused, parked, last = row
-    flags = bool(paused), bool(parked)
-    return RunRecord(
-        run, workflow, revision, digest, snapshot, given, reference, created, status, *flags, last
+    run, workflow, revision, digest, snapshot, given, reference, created, *moving = row
+    record = RunRecord(run, workflow, revision, digest, snapshot, given, reference, created)
+    return _moved(record, moving)
+
+
+def _moved(run: RunRecord, moving: Any) -> RunRecord:
+    """The run with everything of it that changes."""
+    status, paused, parked, last_seq, untold, current = moving
+    return replace(
+        run,
+        status=status,
+        paused=bool(paused),
+        parked=bool(parked),
+        last_seq=last_seq,
+        untold=untold,
+        current=current or run.run,
     )

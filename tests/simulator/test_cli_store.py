@@ -114,7 +114,7 @@ def test_the_trace_is_printed_as_it_is_stored(windtunnel: Run, flow_file: str) -
     assert code == CLEAN
     assert stored["trace"] == lines
     assert (stored["status"], stored["interrupted"], stored["claimedBy"]) == ("completed", False, None)
-    assert json.loads(stored["receipts"][0])["nodeId"] == "say"
+    assert stored["receipts"][0]["nodeId"] == "say"
 
 
 def test_runs_are_listed(windtunnel: Run, flow_file: str) -> None:

@@ -7,13 +7,15 @@ from windtunnel.simulator.choices import Choices
 from windtunnel.simulator.clock import Clock
 from windtunnel.simulator.durable.driving import VISITS, new_run
 from windtunnel.simulator.durable.host import LEASE_MS, Host, Probe
-from windtunnel.simulator.durable.session import MemorySession
+from windtunnel.simulator.durable.session import MemoryLedger, MemorySession
 from windtunnel.simulator.providers.behaviour import Provider
 from windtunnel.simulator.providers.generated import GeneratedProvider, run_inputs
+from windtunnel.simulator.providers.people import People
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.store.interface import Store
 from windtunnel.simulator.store.memory import MemoryStore
 from windtunnel.simulator.store.records import Claim, NewRun
+from windtunnel.simulator.trace import following_run
 
 _READY: dict[str, tuple[Program, GeneratedProvider, NewRun]] = {}
 
@@ -35,6 +37,7 @@ class Desk:
         self.provider = provider or generated
         self.store: Store = MemoryStore()
         self.session = MemorySession()
+        self.ledger = MemoryLedger()
         self.run = self.store.create(new).run
         self.now_ms = 0
 
@@ -46,6 +49,7 @@ class Desk:
         clock: Clock | None = None,
         timely: bool = False,
         choices: Choices | None = None,
+        people: People | None = None,
         probe: Probe | None = None,
     ) -> Host:
         """A host that claims the run and reads what is durable."""
@@ -59,11 +63,14 @@ class Desk:
             self.provider,
             self.store,
             self.session,
+            self.ledger,
             claim,
             clock=clock,
             timely=timely,
             wall=lambda: self.now_ms,
             choices=choices,
+            people=people,
+            following=following_run,
             probe=probe,
         )
 

@@ -10,8 +10,9 @@ from windtunnel.simulator import simulate
 from windtunnel.simulator.choices import Asked, Choices
 from windtunnel.simulator.clock import Clock
 from windtunnel.simulator.durable.expected import durable
-from windtunnel.simulator.durable.host import LEASE_MS, Host, Stuck
-from windtunnel.simulator.durable.lines import attempts_of, state_of, written
+from windtunnel.simulator.durable.host import LEASE_MS, Host
+from windtunnel.simulator.durable.lines import attempts_of, delivered, state_of, written
+from windtunnel.simulator.durable.offers import Stuck
 from windtunnel.simulator.durable.session import MemorySession, fold
 from windtunnel.simulator.events import Action, Append, Cancel, Escape, Release, Repair
 from windtunnel.simulator.providers.behaviour import Stop, Turn
@@ -59,8 +60,13 @@ def checked(host: Host, desk: Desk) -> None:
     """What a host keeps beside store and session is what one would read that starts now."""
     lines = desk.store.trace(desk.run)
     assert host.run == state_of(desk.program, desk.store.run(desk.run).input, lines)
-    read = fold(desk.session.entries, attempts_of(lines), desk.program.revisited, torn=desk.session.torn)
-    assert host.log == read
+    assert host.log == fold(
+        desk.session.entries,
+        attempts_of(lines),
+        desk.program.revisited,
+        delivered=delivered(lines),
+        torn=desk.session.torn,
+    )
 
 
 @pytest.mark.parametrize("name", ["loop", "autoplan"])
@@ -243,7 +249,7 @@ def test_a_timer_fires_on_time_although_more_could_happen() -> None:
 def test_a_model_without_an_answer_is_told() -> None:
     """A script that ends early is no crash of ours."""
     desk = Desk(FLOWS["decide"], provider=script(other=[says("x")]))
-    with pytest.raises(Stuck, match="nothing to say for pick: no line of the script"):
+    with pytest.raises(Stuck, match="there is nothing to say for pick: no line of the script"):
         desk.host().work()
     assert desk.store.run(desk.run).status == "running"
 

@@ -135,11 +135,11 @@ def test_a_log_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.
 def test_a_log_belongs_to_its_run() -> None:
     """Its prompts are of this run and of attempts that were started, in their order."""
     second = ENTRIES[1] | {"id": "entry-4", "attemptId": "attempt-2"}
-    assert belongs(ENTRIES, "run-1", ["attempt-1"])
-    assert belongs([*ENTRIES, second], "run-1", ["attempt-1", "attempt-2"])
-    assert not belongs([second, *ENTRIES], "run-1", ["attempt-1", "attempt-2"])
-    assert not belongs(ENTRIES, "run-2", ["attempt-1"])
-    assert not belongs(ENTRIES, "run-1", [])
+    assert belongs(ENTRIES, {"run-1"}, ["attempt-1"])
+    assert belongs([*ENTRIES, second], {"run-1"}, ["attempt-1", "attempt-2"])
+    assert not belongs([second, *ENTRIES], {"run-1"}, ["attempt-1", "attempt-2"])
+    assert not belongs(ENTRIES, {"run-2"}, ["attempt-1"])
+    assert not belongs(ENTRIES, {"run-1"}, [])
 
 
 def test_the_fold_of_a_file_is_the_fold_of_its_rows() -> None:

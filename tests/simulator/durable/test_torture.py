@@ -130,7 +130,10 @@ def test_causes_are_traced_back_to_what_is_durable() -> None:
         (6, "node", [5]),
         (7, "node", [6]),
     ]
-    events = [{"seq": seq, "scope": scope, "causes": causes} for seq, scope, causes in rows]
+    events = [
+        {"seq": seq, "scope": scope, "type": "any", "process": "host", "causes": causes}
+        for seq, scope, causes in rows
+    ]
     assert [(line["seq"], line["causes"]) for line in durable(events)] == [
         (1, []),
         (2, [1]),

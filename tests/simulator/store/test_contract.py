@@ -17,7 +17,7 @@ from windtunnel.simulator.store.interface import (
     StoreRefused,
 )
 from windtunnel.simulator.store.memory import MemoryStore
-from windtunnel.simulator.store.records import OVER, Asked, Claim, Decision, Held, Line, NewRun, Notice
+from windtunnel.simulator.store.records import FINAL, Asked, Claim, Decision, Held, Line, NewRun, Notice
 from windtunnel.simulator.store.sqlite import memory_store, open_store
 
 LEASE = 100
@@ -77,13 +77,14 @@ def test_a_run_is_queued_under_the_next_name(store: Store) -> None:
 
 def test_what_is_not_there_is_refused(store: Store) -> None:
     """In words, whatever is asked for."""
-    for ask in (store.run, store.trace, store.receipts, store.decisions, store.notices, store.asked):
+    for ask in (store.run, store.trace, store.receipts, store.decisions, store.notices):
         with pytest.raises(NoSuchRun, match="no run run-7"):
             ask("run-7")
     with pytest.raises(NoSuchRun):
         store.claim("run-7", "me", 0, LEASE)
     with pytest.raises(NoSuchRun):
         store.ask("run-7", "cancel", 0)
+    assert store.asked("run-7") == ()
     with pytest.raises(StoreRefused, match="missing"):
         store.content("0" * 64)
 
@@ -127,7 +128,7 @@ def test_the_status_follows_the_lines(store: Store) -> None:
         assert (record.status, record.paused, record.parked, record.last_seq) == (status, paused, parked, seq)
 
 
-@pytest.mark.parametrize("status", sorted(OVER))
+@pytest.mark.parametrize("status", sorted(FINAL))
 def test_a_terminal_status_is_final(store: Store, status: str) -> None:
     """A42: a writer with an older view cannot move a run that ended, nor claim it, nor leave word."""
     claim = begun(store)

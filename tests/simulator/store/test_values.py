@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from windtunnel.compiler.canonical import canonical
@@ -38,6 +38,7 @@ VALUES: st.SearchStrategy[Value] = st.recursive(
 )
 
 
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(fields(VALUES))
 def test_nothing_is_lost(payload: Payload) -> None:
     """Every payload comes back as it was, sorted, whatever it holds and however large it is."""
