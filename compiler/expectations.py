@@ -66,7 +66,7 @@ STATUSES: Final = (
 )
 OUTCOMES: Final = ("ok", "failed", "timed_out", "cancelled")
 MESSAGE: Final = record(
-    role=union(literal(role) for role in ("user", "assistant", "tool", "prompt")),
+    role=union(literal(role) for role in ("user", "assistant", "tool", "prompt", "notice")),
     text=TEXT,
     node=TEXT,
     stop=TEXT,
@@ -142,19 +142,23 @@ def lenient(shape: Shape, depth: int = 0) -> Shape:
     if not parts or any(isinstance(part, UnknownShape | JsonShape) for part in parts):
         return JSON
     if all(isinstance(part, RecordShape) for part in parts):
-        fields: dict[str, list[Shape]] = {}
+        fields: dict[str, list[FieldShape]] = {}
         for part in parts:
             assert isinstance(part, RecordShape), "all parts are records"
             for field in part.fields:
-                fields.setdefault(field.name, []).append(field.shape)
-        return RecordShape(
-            tuple(FieldShape(name, lenient(join(shapes), depth + 1)) for name, shapes in fields.items())
-        )
+                fields.setdefault(field.name, []).append(field)
+        return RecordShape(tuple(_merged(found, len(parts), depth) for found in fields.values()))
     return union(_lenient_part(part, depth) for part in parts)
 
 
 MAX_LENIENT: Final = 20
 """Records within records that an expectation may look into; deeper ones, and recursive ones, are `json`."""
+
+
+def _merged(fields: list[FieldShape], parts: int, depth: int) -> FieldShape:
+    """One field for those of that name in some of the parts of a union."""
+    missing = len(fields) < parts or any(field.optional for field in fields)
+    return FieldShape(fields[0].name, lenient(join(field.shape for field in fields), depth + 1), missing)
 
 
 def _lenient_part(part: Shape, depth: int) -> Shape:

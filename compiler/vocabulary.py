@@ -130,6 +130,7 @@ EVENTS: Final[Mapping[str, frozenset[Kind]]] = {
     "decision_answered": DECISIONS,
     "decision_defaulted": DECISIONS,
     "decision_cancelled": DECISIONS,
+    "answer_refused": DECISIONS,
     "effect_started": EFFECTS,
     "effect_applied": EFFECTS,
     "notification_queued": frozenset({Kind.NOTIFY}),

@@ -41,6 +41,8 @@ class PersonCue(Cue):
     def __init__(self, line: PersonLine) -> None:
         super().__init__(line.moment)
         self.line = line
+        self.used = False
+        """Whether it was acted out at least once; one without a moment may be, again and again."""
 
 
 class FaultCue(Cue):

@@ -8,23 +8,37 @@ the write of its row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
-from windtunnel.compiler.scenario import PersonLine, Scenario, Where
+from windtunnel.compiler.scenario import Scenario, Where
+from windtunnel.simulator import outside
 from windtunnel.simulator.budget import budget
 from windtunnel.simulator.chat.loop import Begins, Ends, Grows, Item
-from windtunnel.simulator.events import Action, Ask, Heard, Say, Settled, Submitted
+from windtunnel.simulator.events import Action, Ask, Deadline, Heard, Question, Returned, Settled, Submitted
 from windtunnel.simulator.invariants import Violation, stuck
 from windtunnel.simulator.scenario.cues import Cue, FaultCue, PersonCue, moment_words, next_time
 from windtunnel.simulator.scenario.expecting import Expecting, starts_of
 from windtunnel.simulator.scenario.happenings import Happening, Place, append_before, happenings
 from windtunnel.simulator.scenario.happenings import fits as fits_event
+from windtunnel.simulator.scenario.persons import People
 from windtunnel.simulator.scenario.script import Script, ScriptedMenus
 from windtunnel.simulator.scenario.verdict import Broken, Cause
 from windtunnel.simulator.scenario.watching import World as Watched
 from windtunnel.simulator.simulation import Teller
-from windtunnel.simulator.world import LOOP, PROVIDER, STORE, WATCH, Cut, Move, Option, State, World, until
+from windtunnel.simulator.world import (
+    LOOP,
+    OUTSIDE,
+    PROVIDER,
+    STORE,
+    WATCH,
+    Cut,
+    Move,
+    Option,
+    State,
+    World,
+    until,
+)
 
 MAX_TRANSITIONS: Final = 20_000
 """Transitions of one scenario; a run that takes more is broken off."""
@@ -42,6 +56,7 @@ class Director:
         self.expecting = Expecting(scenario.expects)
         self.person = [PersonCue(line) for line in scenario.person]
         self.faults = [FaultCue(line) for line in scenario.faults]
+        self.people = People(world, self.person, self.faults)
         self.place = Place()
         self.broken: list[Broken] = []
 
@@ -76,76 +91,57 @@ class Director:
         clock = self.teller.writer.clock
         for cue in self._cues():
             cue.time_is(clock.now_ms)
-        acted = self._acted()
+        acted = self.people.act(self.state, self.place, clock)
         if acted is not None:
             return acted
-        options = [each for each in self.world.options(self.state) if not _is_release(each.move)]
         overdue = clock.deadline_ms is not None and clock.now_ms >= clock.deadline_ms
-        fired = self._move("clock", "timeout") if overdue else None
+        fired = self.people.move(self.state, "clock", "timeout") if overdue else None
         if fired is not None:
             return self.world.follow(self.state, fired)
+        options = [each for each in self.world.options(self.state) if _by_itself(each.move)]
         late = next((each for each in options if each.move.source == "late"), None)
         if late is not None:
             return late
-        if not options:
-            return None
-        first = options[0]
-        if first.move.source == "provider":
-            return self._behaviour(options)
-        if first.move.source == "clock" and self._comes_before(clock.deadline_ms):
-            return None
+        first = next((each for each in options if each.move.source != "clock"), None)
+        if first is None:
+            return self._rings([each for each in options if each.move.source == "clock"])
+        if first.move.source in ("provider", "outside"):
+            return self._behaviour([each for each in options if each.move.source == first.move.source])
         return self._repeated(first)
 
-    def _comes_before(self, deadline_ms: int | None) -> bool:
-        """Whether some line is due before the timer."""
-        at = next_time(self._cues())
-        return at is not None and deadline_ms is not None and at < deadline_ms
+    def _rings(self, clocks: list[Option]) -> Option | None:
+        """The clock that rings next, where no line is due before it."""
+        clock = self.teller.writer.clock
+        times = {True: clock.due_ms, False: clock.deadline_ms}
+        found: list[tuple[int, Option]] = []
+        for option in clocks:
+            asked = isinstance(self.world.messages.values[option.move.message], Deadline)
+            found.append((times[asked] or clock.now_ms, option))
+        if not found:
+            return None
+        at, option = min(found, key=lambda pair: pair[0])
+        earlier = self._next_time()
+        return None if earlier is not None and earlier < at else option
+
+    def _next_time(self) -> int | None:
+        times = (next_time(self._cues()), self.people.next_arrival)
+        return min((at for at in times if at is not None), default=None)
 
     def _wait(self) -> bool:
         """Let the clock move on to the next moment of a line; False when there is none."""
-        at = next_time(self._cues())
+        at = self._next_time()
         clock = self.teller.writer.clock
-        if at is None:
+        if at is None or at <= clock.now_ms:
             return False
-        clock.now_ms = max(clock.now_ms, at)
+        clock.now_ms = at
         return True
 
-    def _move(self, source: str, kind: str) -> Move | None:
-        """The move of that kind, if it can be made now."""
-        moves = self.world.moves(self.state)
-        return next((move for move in moves if (move.source, move.kind) == (source, kind)), None)
-
-    # --- people ---------------------------------------------------------------------------------------------
-
-    def _acted(self) -> Option | None:
-        """What a person does now: the first line that is due and possible."""
-        for cue in self.person:
-            if cue.due and not cue.done:
-                move = _VERBS[cue.line.verb](self, cue.line)
-                if move is not None:
-                    cue.done = True
-                    return self.world.follow(self.state, move)
-        return None
-
-    def _sends(self, line: PersonLine) -> Move | None:
-        move = self._move("person", "followup")
-        return None if move is None else move._replace(message=self.world.messages.id(Say(str(line.value))))
-
-    def _presses(self, line: PersonLine) -> Move | None:
-        return self._move("person", "escape")
-
-    def _cancels(self, line: PersonLine) -> Move | None:
-        return self._move("person", "cancel")
-
-    def _resumes(self, line: PersonLine) -> Move | None:
-        return self._move("person", "")
-
-    # --- the model ------------------------------------------------------------------------------------------
+    # --- models and effects ---------------------------------------------------------------------------------
 
     def _behaviour(self, options: list[Option]) -> Option | None:
-        """What the model does: the next message of the script, or the first behaviour that was made up."""
-        question = self.world.calls.values[self.state[PROVIDER]].question
-        if question is None or not self.menus.answers(question.node):
+        """What a model or an effect does: the next of the script, or the first behaviour that was made up."""
+        question = self._question(options[0].move.source)
+        if question is None or not self.menus.answers(question.node) or self._was_applied():
             return options[0]
         self.script.begin(question.node, self.place.visit(question.node))
         wanted = self.script.wanted()
@@ -153,7 +149,18 @@ class Director:
             self.broken.append(self._unanswered(question.kind))
             return None
         self.script.sent()
-        return next(each for each in options if each.move.label == f"the model: {wanted}")
+        return next(each for each in options if each.move.label.partition(": ")[2] == wanted)
+
+    def _question(self, source: str) -> Question | None:
+        """What is asked: of the model, or of the world outside."""
+        if source == "provider":
+            return self.world.calls.values[self.state[PROVIDER]].question
+        call = self.world.outsides.values[self.state[OUTSIDE]].call
+        return None if call is None else call.question
+
+    def _was_applied(self) -> bool:
+        """Whether the effect in flight was applied before, so that it only gives the same answer again."""
+        return outside.found(self.world.outsides.values[self.state[OUTSIDE]]) is not None
 
     def _unanswered(self, kind: str) -> Broken:
         asked = {"reminder": "as a reminder", "resume": "to go on after an interruption"}.get(kind, "")
@@ -227,7 +234,7 @@ class Director:
             name = _event_of(message)
             if name is None or not fits_event(Happening(name, node, visit, 0, self.place), line.event):
                 continue
-            twice = self._move(move.source, "duplicate")
+            twice = self.people.move(self.state, move.source, "duplicate")
             if twice is not None:
                 cue.done = True
                 return self.world.follow(self.state, twice)
@@ -252,6 +259,7 @@ class Director:
         """After a crash the host stays down as long as the line of the crash says."""
         last = [cue for cue in self.faults if cue.done and cue.line.process is not None][-1]
         self.teller.writer.clock.now_ms += last.line.for_ms or 0
+        self.people.host_died()
 
     def watched(self) -> Watched:
         """The world as expectations see it now."""
@@ -294,7 +302,7 @@ class Director:
             yield self._broken(Cause.SCRIPT, f"this line of {line.node} {said}", line.where)
         over = " before the run was over" if self.world.over(self.state) else ""
         for person in self.person:
-            if not person.done:
+            if not person.done and not person.used:
                 said = f"“{person.line.verb}{moment_words(person.line.moment)}” was never possible{over}"
                 yield self._broken(Cause.PERSON, said, person.line.where)
         for fault in self.faults:
@@ -308,9 +316,9 @@ class Director:
         return Broken(cause, "", message, self.scenario.where if where is None else where, seq)
 
 
-def _is_release(move: Move) -> bool:
-    """A paused run goes on when the scenario says so, not by itself."""
-    return move.source == "person" and not move.kind
+def _by_itself(move: Move) -> bool:
+    """Whether a move needs no person: a run waits and a pause lasts until the scenario says otherwise."""
+    return move.source != "answer" and not (move.source == "person" and not move.kind)
 
 
 def _event_of(message: object) -> str | None:
@@ -322,6 +330,8 @@ def _event_of(message: object) -> str | None:
             return "agent_settled"
         case Submitted():
             return "submission"
+        case Returned():
+            return "effect_applied"
         case Item(piece=Begins()):
             return "message_start"
         case Item(piece=Grows()):
@@ -330,12 +340,3 @@ def _event_of(message: object) -> str | None:
             return "message_end"
         case _:
             return None
-
-
-_VERBS: Final[dict[str, Callable[[Director, PersonLine], Move | None]]] = {
-    "sends": Director._sends,
-    "presses": Director._presses,
-    "cancels": Director._cancels,
-    "resumes": Director._resumes,
-}
-"""What a person can do here, verb by verb; `refusing` turns every other verb away."""

@@ -13,7 +13,7 @@ from windtunnel.compiler.scenario import Expectation, FaultLine, PersonLine, Sce
 from windtunnel.simulator.scenario.verdict import Broken, Cause
 
 HOSTS: Final = (("interactive",),)
-VERBS: Final = ("sends", "presses", "cancels", "resumes")
+VERBS: Final = ("sends", "answers", "presses", "cancels", "resumes")
 PROCESS_FAULTS: Final = (("crash", "host"),)
 REPEATABLE: Final = (
     "message_start",
@@ -22,8 +22,13 @@ REPEATABLE: Final = (
     "turn_end",
     "agent_settled",
     "submission",
+    "effect_applied",
+    "answer",
 )
-"""What can come a second time: pieces of the model's stream, and what the loop reports to the engine."""
+"""What can come a second time: pieces of the model's stream, what is reported to the engine, and answers."""
+
+MESSAGE_FAULTS: Final = {"duplicate": REPEATABLE, "delay": ("answer",), "drop": ("answer",)}
+"""What can befall which messages."""
 
 WORLD_NAMES: Final = ("client",)
 """World names that nothing simulated stands behind."""
@@ -62,9 +67,10 @@ def _fault(line: FaultLine) -> Iterator[Broken]:
             yield _not(f"`{line.kind} {line.process}`", line.where)
         return
     named = "" if line.event is None else f" {line.event}"
-    if line.kind != "duplicate" or line.event is None or line.event.event not in REPEATABLE:
+    possible = MESSAGE_FAULTS.get(line.kind, ())
+    if line.event is None or line.event.event not in possible:
         yield _not(f"`{line.kind}{named}`", line.where)
-    elif line.moment is not None or line.for_ms is not None:
+    elif line.moment is not None or (line.for_ms is not None) != (line.kind == "delay"):
         yield _not(f"a moment for `{line.kind}{named}`", line.where)
 
 

@@ -31,7 +31,7 @@ def run_scenario(scenario: Scenario, snapshot: Snapshot, provider: Provider | No
         refused.append(Broken(Cause.NOT_SIMULATED, "", str(problem), scenario.where))
     if refused:
         return Verdict(scenario, Status.REFUSED, tuple(refused))
-    menus = ScriptedMenus(scenario.provider, provider or GeneratedProvider(snapshot))
+    menus = ScriptedMenus(snapshot, scenario.provider, provider or GeneratedProvider(snapshot))
     try:
         world = World(program, menus, _input(scenario, snapshot))
     except InputRefused as problem:

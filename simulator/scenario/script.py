@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from windtunnel.compiler.scenario import ScriptLine, Where
+from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.compiler.vocabulary import ACTS
 from windtunnel.simulator.providers.behaviour import (
     Behaviour,
     Call,
+    Fails,
     Menu,
     Provider,
     Request,
+    Returns,
     Stop,
     Submit,
     Text,
@@ -26,6 +30,7 @@ from windtunnel.simulator.providers.behaviour import (
     Update,
 )
 from windtunnel.simulator.scenario.messages import messages
+from windtunnel.simulator.scenario.returns import is_effect, returns
 
 MAX_TOLD: Final = 80
 """Code points of a message's name."""
@@ -33,10 +38,15 @@ MAX_TOLD: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A line with its messages."""
+    """A line with its messages. One that ends by failing, stalling or settling goes on doing so."""
 
     line: ScriptLine
     turns: tuple[Turn, ...]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the last message stands for all that follow."""
+        return any(ACTS[act.verb].ends for act in self.line.turns[-1])
 
     def name(self, number: int, at: int) -> str:
         """How the way on from message `at` is called; `number` is the line's."""
@@ -45,7 +55,7 @@ class Prepared:
 
 def told(turn: Turn) -> str:
     """A message in a few words."""
-    said: list[str] = ["stalls"] if turn.stalls else []
+    said: list[str] = ["stalls"] if turn.stalls and not turn.acts else []
     for act in turn.acts:
         match act:
             case Text(text):
@@ -58,6 +68,12 @@ def told(turn: Turn) -> str:
                 said.append(f"submits {output}")
             case Update():
                 said.append("publishes progress")
+            case Returns(output):
+                said.append(f"returns {output}")
+            case Fails(error):
+                said.append(f"fails: {error}")
+    if turn.stalls and turn.acts:
+        said.append("never replies")
     if turn.error is not None:
         said.append(f"fails, to be asked again: {turn.error}" if turn.retryable else f"fails: {turn.error}")
     elif turn.stop in (Stop.LENGTH, Stop.ABORTED):
@@ -67,16 +83,28 @@ def told(turn: Turn) -> str:
 
 
 class ScriptedMenus:
-    """A provider that offers what the lines of a node hold, from every message on."""
+    """A provider that offers what the lines of a node hold, from every message on.
 
-    def __init__(self, lines: Sequence[ScriptLine], otherwise: Provider) -> None:
-        self.lines = tuple(Prepared(line, messages(line.turns)) for line in lines)
+    A model goes on by itself from one message to the next; an effect is called anew for each.
+    """
+
+    def __init__(self, snapshot: Snapshot, lines: Sequence[ScriptLine], otherwise: Provider) -> None:
+        self.snapshot = snapshot
+        self.lines = tuple(self._prepared(line) for line in lines)
         self.otherwise = otherwise
+
+    def _prepared(self, line: ScriptLine) -> Prepared:
+        if is_effect(self.snapshot, line.node):
+            return Prepared(line, returns(self.snapshot, line.node, line.turns))
+        return Prepared(line, messages(line.turns))
 
     def menu(self, request: Request) -> Menu:
         """Every way on; what `otherwise` offers for a node that has no line."""
+        alone = is_effect(self.snapshot, request.node)
         found = tuple(
-            Behaviour(prepared.name(number, at), prepared.turns[at:])
+            Behaviour(
+                prepared.name(number, at), prepared.turns[at : at + 1] if alone else prepared.turns[at:]
+            )
             for number, prepared in enumerate(self.lines, 1)
             if prepared.line.node == request.node
             for at in range(len(prepared.turns))
@@ -116,8 +144,10 @@ class Script:
         if not self._number:
             return None
         prepared = self.menus.lines[self._number - 1]
-        left = self._sent < len(prepared.turns)
-        return prepared.name(self._number, self._sent) if left else None
+        last = len(prepared.turns) - 1
+        if self._sent > last and not prepared.goes_on:
+            return None
+        return prepared.name(self._number, min(self._sent, last))
 
     def sent(self) -> bool:
         """One message more was sent; False when the script had none left."""

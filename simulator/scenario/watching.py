@@ -12,6 +12,9 @@ from windtunnel.compiler.scenario import WorldRead
 ENDINGS: Final = {
     f"run_{status}": status for status in ("completed", "failed", "timed_out", "cancelled", "waiting")
 }
+STATES: Final = (*ENDINGS, "run_started")
+"""Events that end a run or begin one; a run that was answered goes on as a new one."""
+
 SEEN: Final = ("stop", "length")
 """Stop reasons of an answer that a person sees whole."""
 
@@ -35,8 +38,8 @@ class World:
 
     def run(self) -> JsonValue:
         """How the run stands or ended."""
-        ended = next((event for event in reversed(self.events) if event["type"] in ENDINGS), None)
-        payload = {} if ended is None else ended["payload"]
+        last = next((event for event in reversed(self.events) if event["type"] in STATES), None)
+        payload = {} if last is None or last["type"] not in ENDINGS else last["payload"]
         return {
             "status": self.status,
             "exit": payload.get("exit"),
@@ -58,6 +61,8 @@ class World:
                 queued.append(text)
             elif kind == "user":
                 rows.append({"role": "user", "text": text or (queued.pop(0) if queued else "")})
+            elif kind == "notice":
+                rows.append({"role": "notice", "text": text, "node": entry.get("nodeId")})
             elif kind == "step":
                 rows.append({"role": "prompt", "text": text, "node": entry.get("nodeId")})
             elif kind in ("assistant", "tool"):

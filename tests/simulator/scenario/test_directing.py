@@ -35,17 +35,25 @@ def test_a_node_without_a_line_is_made_up() -> None:
 
 
 def test_a_request_that_no_script_answers_ends_the_run() -> None:
-    """The reminder has no message left; the place of the line is told."""
-    verdict = act("provider {\nsort settles\n}")
-    assert said(verdict) == [f"{MISSING}, as a reminder"]
+    """The attempt after the crash has no message left; the place of the line is told."""
+    body = 'provider {\nsort submits { pile: "a" }\n}\nfaults {\ncrash host before node_finished of sort\n}'
+    verdict = act(body)
+    assert said(verdict) == [MISSING]
     assert verdict.broken[0].cause is Cause.SCRIPT
-    assert verdict.broken[0].where.line == line_in("\n\n", TALK, 2)
+    assert verdict.broken[0].where.line == line_in(body, TALK, 2)
     assert verdict.broken[0].seq == len(verdict.events)
 
 
 def test_a_tool_result_that_nobody_goes_on_from_ends_the_run() -> None:
-    verdict = act('provider {\nsort calls read({}) then retries "busy" then settles\n}')
-    assert said(verdict) == [f"{MISSING.replace('one message', '3 messages')}, as a reminder"]
+    verdict = act('provider {\nsort submits { pile: "b" } then submits { pile: "b" }, calls read({})\n}')
+    assert said(verdict) == [MISSING.replace("one message", "2 messages")]
+
+
+@pytest.mark.parametrize("verb", ["settles", 'fails "down"'])
+def test_a_line_that_ends_without_an_output_goes_on_so(verb: str) -> None:
+    """The prompt and every reminder are answered alike, until the node fails."""
+    verdict = act(f'provider {{\nsort {verb}\n}}\nexpect run.status == "failed"\nexpect prompts(sort) == 3')
+    assert verdict.passed, said(verdict)
 
 
 def test_a_refused_submission_without_another_message_is_told() -> None:
