@@ -91,9 +91,11 @@ class FileReader:
         try:
             if path.is_dir():
                 return Refused("WT0103", f"`{name}` is a folder")
-            if path.stat().st_size > MAX_FILE_BYTES:
+            with path.open("rb") as file:
+                data = file.read(MAX_FILE_BYTES + 1)
+            if len(data) > MAX_FILE_BYTES:
                 return Refused("WT0012", f"`{name}` is larger than {MAX_FILE_BYTES} bytes")
-            text = path.read_bytes().decode("utf-8")
+            text = data.decode("utf-8")
         except UnicodeDecodeError as problem:
             return Refused("WT0015", f"`{name}` is not UTF-8 at byte {problem.start}")
         except (OSError, ValueError) as problem:

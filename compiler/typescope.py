@@ -254,10 +254,18 @@ class TypeScope:
 
     def _union(self, expr: UnionType, nesting: int) -> Shape:
         shapes: list[Shape] = []
-        for member in expr.members:
+        literals: dict[Shape, int] = {}
+        wide: list[tuple[int, Shape]] = []
+        for index, member in enumerate(expr.members):
             shape = self.shape(member, nesting + 1)
-            known = ((i, s) for i, s in enumerate(shapes) if not isinstance(s, UnknownShape))
-            covering = next((i for i, s in known if includes(s, shape)), None)
+            # A literal covers nothing but itself, so thousands of them need not be compared with each other.
+            covering = literals.get(shape)
+            if covering is None:
+                covering = next((i for i, s in wide if includes(s, shape)), None)
+            if isinstance(shape, LiteralShape):
+                literals.setdefault(shape, index)
+            elif not isinstance(shape, UnknownShape):
+                wide.append((index, shape))
             if covering is not None and not isinstance(shape, UnknownShape):
                 self.findings.add(
                     "WT0416",

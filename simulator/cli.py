@@ -6,6 +6,7 @@ output, messages to standard error.
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import os
@@ -17,6 +18,7 @@ import click
 
 from windtunnel.simulator.commands.console import CLEAN, OUR_BUG, STOPPED, USAGE, Finished, say
 
+_FULL: Final = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 REPORT_BUGS_AT: Final = "the issue tracker named in the README"
 
 
@@ -126,6 +128,10 @@ def run(arguments: Sequence[str]) -> int:
         return STOPPED
     except BrokenPipeError:
         return _reader_is_gone()
+    except OSError as problem:
+        if problem.errno not in _FULL:
+            return _apologise(problem, "--debug" in arguments)
+        return _no_room(problem)
     except Exception as bug:
         return _apologise(bug, "--debug" in arguments)
     return CLEAN
@@ -136,7 +142,18 @@ def _flushed(code: int) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         return _reader_is_gone()
+    except OSError as problem:
+        if problem.errno not in _FULL:
+            raise
+        return _no_room(problem)
     return code
+
+
+def _no_room(problem: OSError) -> int:
+    """The disk took only a part of the result: say so, and let nothing pass for the whole."""
+    _reader_is_gone()
+    say(f"windtunnel: cannot write the result: {(problem.strerror or 'no space').lower()}")
+    return USAGE
 
 
 def _reader_is_gone() -> int:

@@ -1,7 +1,8 @@
 """The README's own files, commands and pictures: each block is run, and its printed output compared.
 
-A block fenced as ```` ```flow NAME ```` is a file; a block fenced as ```` ```console ```` holds commands behind `$ ` and
-what they print. `--update-golden` writes the outputs anew. Figures that a clock decides are compared by their label.
+A block fenced as ```` ```flow NAME ```` is a file; a block fenced as ```` ```console ```` holds commands behind
+`$ ` and what they print. `--update-golden` writes the outputs anew. Figures that a clock decides are compared by
+their label.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def test_console_blocks_print_what_they_show(tmp_path: Path, request: pytest.Fix
 
 
 def test_the_two_commands_are_the_ones_that_ci_runs() -> None:
-    """The first command explores autoplan after an install, the second installs the test extra and runs the tests."""
+    """The first installs and explores autoplan, the second installs the extra `test` and runs the tests."""
     explore, test = (match[3].strip() for match in blocks("sh"))
     assert explore.startswith("python3 -m venv .venv && .venv/bin/pip install")
     assert explore.endswith("&& .venv/bin/windtunnel explore builtin:autoplan")

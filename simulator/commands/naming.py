@@ -20,6 +20,8 @@ def readable(file: str) -> None:
     """Raise click's UsageError unless the FILE is a built-in's name or a file that can be opened."""
     if file.startswith(BUILTIN):
         return
+    if not file:
+        raise click.UsageError("the name of a FILE is empty")
     try:
         if Path(file).is_dir():
             raise click.UsageError(f"cannot read {file}: it is a folder")

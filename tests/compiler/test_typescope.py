@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.compiler.cases import check_text
 from windtunnel.compiler.description import describe, describe_whole
 from windtunnel.compiler.findings import Findings
 from windtunnel.compiler.types import (
@@ -108,3 +109,11 @@ def test_a_long_chain_of_names_costs_no_stack() -> None:
     names, found = declared("\n".join(lines))
     assert found == []
     assert isinstance(names["T9999"], RecordShape)
+
+
+def test_a_union_of_thousands_of_literals_still_knows_a_repeated_one() -> None:
+    """Size changes nothing in what is found; literals are looked up, not compared pair by pair."""
+    many = " | ".join(f'"a{number}"' for number in range(3_000))
+    checked = check_text(f'language 1\ntype Big = {many} | "a7"\nworkflow w {{ input {{ big: Big }} }}\n')
+    found = [each for each in checked.diagnostics if each.code == "WT0416"]
+    assert [each.message for each in found] == ['"a7" is already part of this union']

@@ -297,3 +297,23 @@ def test_output_is_utf8_whatever_the_locale_says() -> None:
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     assert done.stderr == b""
     assert "✓" in done.stdout.decode("utf-8")
+
+
+def test_a_full_disk_and_an_empty_name_are_no_bugs_of_ours(windtunnel: Cli) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "windtunnel.simulator.cli", "compile", "builtin:plain-summary"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, "cannot write the result" in done.stderr) == (console.USAGE, True)
+    said = windtunnel("check", "")
+    assert (said.code, "the name of a FILE is empty" in said.err) == (console.USAGE, True)
+
+
+def test_a_device_without_an_end_is_too_large(windtunnel: Cli) -> None:
+    said = windtunnel("check", "/dev/zero", "--format", "concise")
+    assert said.code == console.FINDINGS
+    assert "WT0012" in said.out
