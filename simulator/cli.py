@@ -31,6 +31,7 @@ class Entry(NamedTuple):
 
 COMMANDS: Final = {
     "check": Entry("check", "Find mistakes in .flow files."),
+    "fmt": Entry("fmt", "Write .flow files in their one canonical form."),
     "explain": Entry("explain", "Say what a finding means, with an example."),
     "bump": Entry("bump", "Raise the revisions of what changed, and lock them."),
     "diff": Entry("diff", "Say what changed between two versions, and whom it concerns."),

@@ -18,6 +18,7 @@ severities   how much findings matter in a project
 mending      safe fixes applied to files
 locking      the lock of a project on disk
 check        find mistakes
+fmt          canonical text
 explain      the page of a code
 bump         revisions raised and locked
 diff         what a change breaks
