@@ -1,7 +1,7 @@
 """The README's own files, commands and pictures: each block is run, and its printed output compared.
 
-A block fenced as `flow NAME` is a file, one fenced as `console` holds commands behind `$ ` and what they print.
-`--update-golden` writes the outputs anew. Figures of a clock are compared by their label.
+A block fenced as `flow NAME` is a file, one fenced as `console` holds commands behind `$ ` and what they
+print. `--update-golden` writes the outputs anew. Figures of a clock are compared by their label.
 """
 
 from __future__ import annotations

@@ -2,18 +2,18 @@
 
 Reading order; each file imports only files above it:
 
-liveness      what can still be read at each point of a workflow
-nodes         nodes with their expressions compiled
-program       a snapshot compiled for running
-state         the state of a run as the fold of its events, and the views of it
-transition    what a transition of the engine starts from and ends in
-words         every sentence that the engine says
-completion    whether an assistant answer completes its step, and the receipt
-submission    whether a submission is accepted
-effects       actions and shells: called, and judged when they come back
-notifications messages to the session: queued once, shown once
-decisions     questions for a person: asked, answered, or out of time
-routing       where a run goes next
-engine        one host's engine: event in, state and effects out
-recovery      what an engine does that finds a run in the store
+liveness       what can still be read at each point of a workflow
+nodes          nodes with their expressions compiled
+program        a snapshot compiled for running
+state          the state of a run as the fold of its events, and the views of it
+transition     what a transition of the engine starts from and ends in
+words          every sentence that the engine says
+completion     whether an assistant answer completes its step, and the receipt
+submission     whether a submission is accepted
+effects        actions and shells: called, and judged when they come back
+notifications  messages to the session: queued once, shown once
+decisions      questions for a person: asked, answered, or out of time
+routing        where a run goes next
+engine         one host's engine: event in, state and effects out
+recovery       what an engine does that finds a run in the store
 """
