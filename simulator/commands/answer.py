@@ -26,14 +26,17 @@ def command(
     from windtunnel.simulator.commands.console import FINDINGS, leave, say
     from windtunnel.simulator.commands.input import json_value
     from windtunnel.simulator.commands.stored import GOOD, claimed, opened, tell_end
-    from windtunnel.simulator.durable.driving import Answer, answer
+    from windtunnel.simulator.durable.driving import NOTHING_ASKED, Answer, answer, repeats
 
     text = None if value is None else canonical(json_value(value))
     with opened(store) as place:
         record = place.store.run(run)
         _refuse_nothing(place.store.decisions(record.run), choice)
-        claim = claimed(place, record.run)
-        refused = answer(place, claim, Answer(choice, text, request))
+        given = Answer(choice, text, request)
+        if record.status == "waiting":
+            refused = answer(place, claimed(place, record.run), given)
+        else:
+            refused = None if repeats(place.store, record.run, given) else NOTHING_ASKED
         if refused is not None:
             say(f"✗ {refused}")
             leave(FINDINGS)

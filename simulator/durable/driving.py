@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import JsonValue
 
@@ -27,6 +27,10 @@ from windtunnel.simulator.world import InputRefused
 
 VISITS = 1_000_000
 """Where the counts of visits saturate."""
+
+
+NOTHING_ASKED: Final = "nothing is asked"
+"""Why an answer is refused to which there is no request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,7 @@ def answer(place: Place, claimed: Claim, given: Answer) -> str | None:
     asked = host.run.request
     if host.engine.phase != WAITING or asked is None:
         place.store.release(host.claim)
-        return None if repeats(place.store, claimed.run, given) else "nothing is asked"
+        return None if repeats(place.store, claimed.run, given) else NOTHING_ASKED
     said = host.receive(
         Answered(given.digest or asked.digest, given.choice, given.value, overdue=host.overdue)
     )

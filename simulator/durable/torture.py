@@ -48,14 +48,15 @@ def torture(
     *,
     only: Callable[[Point], bool] | None = None,
     race: bool = False,
+    folder: Path | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> list[Survived]:
     """Fire every point for real, or those that `only` picks; with `race` two processes start after each crash
-    and one of them wins the claim.
+    and one of them wins the claim. The stores lie below `folder`, and are gone afterwards.
     """
     wanted = crashes(setup, only)
-    folder = Path(tempfile.mkdtemp(prefix="windtunnel-torture-"))
+    folder = Path(tempfile.mkdtemp(prefix="windtunnel-torture-", dir=folder))
     try:
         blank = folder / "blank.db"
         _begin(setup, blank)

@@ -144,9 +144,11 @@ class SqliteStore:
 
     def _identify(self, create: bool) -> None:
         """Refuse a file of another program or of a newer version, before anything is written to it."""
+        self.connection.execute("BEGIN")  # One look: another process may be making the tables right now.
+        (tables,) = self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         (application,) = self.connection.execute("PRAGMA application_id").fetchone()
         (version,) = self.connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        self.connection.execute("COMMIT")
         if application != APPLICATION_ID and (application or version or tables):
             raise StoreRefused(f"{self.name} is a database of another program")
         if not version and not create:
@@ -262,7 +264,7 @@ class SqliteStore:
         rows = self._rows(
             "SELECT seq, at, process, scope, type, node, attempt, payload, kinds, causes, name "
             "FROM trace WHERE run = ? ORDER BY seq",
-            run,
+            known.run,
         )
         if [row[0] for row in rows] != list(range(1, known.last_seq + 1)):
             raise StoreRefused(f"{self.name} is damaged: lines of {run} are missing")

@@ -232,6 +232,186 @@ def test_wrong_usage_is_told(windtunnel: Run, flow_file: str, arguments: tuple[s
     assert "Traceback" not in err
 
 
+# --- answers ------------------------------------------------------------------------------------------------
+
+ASKS = """language 1
+workflow question {
+  revision 1
+  input { topic: text(1..20) }
+  exits { done: { said: text } }
+  decision ok {
+    title "May we?"
+    subject { topic: input.topic }
+    choices {
+      yes "Yes"
+      no "No" asks why: text(1..10) "Why not?"
+    }
+    after 1h choose yes
+  }
+  compute kept = { said: input.topic }
+  compute left = { said: ok.no.why }
+  edges {
+    start -> ok
+    ok.yes -> kept -> exit done
+    ok.no -> left -> exit done
+  }
+}
+"""
+
+OPINION = """language 1
+workflow opinion {
+  revision 1
+  input { topic: text(1..20) }
+  exits { done: { said: text } }
+  checkpoint look { show "What of ${input.topic}?" answer text(1..10) }
+  compute kept = { said: look }
+  edges { start -> look -> kept -> exit done }
+}
+"""
+
+
+@pytest.fixture
+def asked(windtunnel: Run, flow_file: str) -> dict[str, Any]:
+    """A run that waits for a decision, as JSON."""
+    Path("asks.flow").write_text(ASKS, encoding="utf-8")
+    code, out, _ = windtunnel("run", "asks.flow", "--store", "run.db")
+    assert code == CLEAN
+    assert "ok waits for an answer: May we?" in out
+    assert "  no: No, asks for why\n  yes: Yes\n  within 1 h, then yes is taken" in out
+    assert out.endswith("✓ run-1 is waiting\n")
+    told: dict[str, Any] = json.loads(windtunnel("runs", "run.db", "run-1", "--json")[1])
+    return told
+
+
+def test_an_answer_continues_a_run(windtunnel: Run, asked: dict[str, Any]) -> None:
+    """R35: under a new id; commands accept either, and what was chosen is kept with the request."""
+    code, out, _ = windtunnel("answer", "run.db", "run-1", "no", "--value", '"It rains"')
+    assert code == CLEAN
+    assert "run-1: question revision 1, completed as run-1.2" in out
+    told = json.loads(windtunnel("runs", "run.db", "run-1.2", "--json")[1])
+    assert (told["run"], told["current"], told["status"]) == ("run-1", "run-1.2", "completed")
+    (decision,) = told["decisions"]
+    assert (decision["state"], decision["request"]) == ("answered", asked["decisions"][0]["request"])
+    assert decision["outcome"]["output"] == {
+        "choice": "no",
+        "input": {"why": "It rains"},
+        "provenance": "human",
+    }
+    assert told["trace"][-1]["payload"]["finalOutput"] == {"said": "It rains"}
+    assert "run-1" in windtunnel("runs", "run.db")[1].splitlines()[1]
+
+
+def test_the_first_answer_wins(windtunnel: Run, asked: dict[str, Any]) -> None:
+    """R16, W15: the same again changes nothing, another one is refused; no run is continued twice."""
+    assert windtunnel("answer", "run.db", "run-1", "yes")[0] == CLEAN
+    before = json.loads(windtunnel("runs", "run.db", "run-1", "--json")[1])
+    for name in ("run-1", "run-1.2"):
+        assert windtunnel("answer", "run.db", name, "yes")[0] == CLEAN
+        code, _, err = windtunnel("answer", "run.db", name, "no", "--value", '"Late"')
+        assert (code, err) == (FINDINGS, "✗ nothing is asked\n")
+    assert json.loads(windtunnel("runs", "run.db", "run-1", "--json")[1]) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((), USAGE, "say what you choose: no, yes"),
+        (("maybe",), FINDINGS, "There is no choice maybe."),
+        (("no",), FINDINGS, "null"),
+        (("no", "--value", '"much too long a reason"'), FINDINGS, "10"),
+        (("no", "--value", "{"), USAGE, "not JSON"),
+        (("yes", "--value", "1"), FINDINGS, "yes"),
+        (("yes", "--request", "sha256:other"), FINDINGS, "another request"),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_refused(
+    windtunnel: Run, asked: dict[str, Any], arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    """In words; the run still waits, and can still be answered."""
+    found, _, err = windtunnel("answer", "run.db", "run-1", *arguments)
+    assert found == code
+    assert said in err
+    assert json.loads(windtunnel("runs", "run.db", "run-1", "--json")[1]) == asked
+    digest = asked["decisions"][0]["request"]["digest"]
+    assert windtunnel("answer", "run.db", "run-1", "yes", "--request", digest)[0] == CLEAN
+
+
+def test_an_answer_after_the_deadline_is_refused(
+    windtunnel: Run, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R37: the default is recorded, and the run goes on with it."""
+    now = wall.now_ms
+    monkeypatch.setattr(wall, "now_ms", lambda: now() + 3_600_001)
+    code, _, err = windtunnel("answer", "run.db", "run-1", "no", "--value", '"Late"')
+    assert code == FINDINGS
+    assert "too late" in err or "time" in err
+    told = json.loads(windtunnel("runs", "run.db", "run-1", "--json")[1])
+    assert (told["status"], told["decisions"][0]["state"]) == ("completed", "defaulted")
+    assert told["decisions"][0]["outcome"]["provenance"] == "timeout"
+
+
+def test_a_waiting_run_is_resumed_when_its_time_is_up(
+    windtunnel: Run, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R31, R37: not before."""
+    code, _, err = windtunnel("resume", "run.db", "run-1")
+    assert code == USAGE
+    assert "cannot resume workflow run run-1 with status waiting; answer it with `windtunnel answer" in err
+    now = wall.now_ms
+    monkeypatch.setattr(wall, "now_ms", lambda: now() + 3_600_001)
+    code, out, _ = windtunnel("resume", "run.db", "run-1")
+    assert code == CLEAN
+    assert "completed as run-1.2" in out
+
+
+def test_a_waiting_run_can_be_cancelled(windtunnel: Run, asked: dict[str, Any]) -> None:
+    """After that nothing can be answered."""
+    assert windtunnel("cancel", "run.db", "run-1")[0] == CLEAN
+    told = json.loads(windtunnel("runs", "run.db", "run-1", "--json")[1])
+    assert (told["status"], told["decisions"][0]["state"]) == ("cancelled", "cancelled")
+    code, _, err = windtunnel("answer", "run.db", "run-1", "yes")
+    assert (code, err) == (FINDINGS, "✗ nothing is asked\n")
+
+
+def test_a_checkpoint_takes_an_answer_of_its_own(windtunnel: Run, flow_file: str) -> None:
+    """Exactly as it is written, spaces and all."""
+    Path("opinion.flow").write_text(OPINION, encoding="utf-8")
+    windtunnel("run", "opinion.flow", "--store", "run.db")
+    code, out, _ = windtunnel("answer", "run.db", "run-1", "--value", '" good\\n "')
+    assert code == CLEAN
+    told = json.loads(windtunnel("runs", "run.db", "run-1", "--json")[1])
+    assert told["trace"][-1]["payload"]["finalOutput"] == {"said": " good\n "}
+    assert "answer of a person" in out
+
+
+def test_several_answers_at_once_have_one_winner(windtunnel: Run, asked: dict[str, Any]) -> None:
+    """W14: one fence decides; the run is continued once."""
+    children = []
+    for choice in (("yes",), ("no", "--value", '"No"'), ("yes",)):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os._exit(cli.run(("answer", "run.db", "run-1", *choice)))
+            finally:
+                os._exit(99)
+        children.append(pid)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
+    assert CLEAN in codes
+    assert 99 not in codes
+    told = json.loads(windtunnel("runs", "run.db", "run-1", "--json")[1])
+    types = [line["type"] for line in told["trace"]]
+    assert types.count("decision_answered") == 1
+    assert sum("continuedFrom" in line["payload"] for line in told["trace"]) == 1
+
+
+def test_who_asked_for_nothing_gets_no_answer(windtunnel: Run, flow_file: str) -> None:
+    """Nothing an agent says is a request."""
+    windtunnel("run", flow_file, "--store", "run.db")
+    code, _, err = windtunnel("answer", "run.db", "run-1", "yes")
+    assert code == USAGE
+    assert "this run has asked for nothing" in err
+
+
 # --- cancel -------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.simulator.choices import Choices
 from windtunnel.simulator.clock import Clock
@@ -50,6 +52,7 @@ class Desk:
         timely: bool = False,
         choices: Choices | None = None,
         people: People | None = None,
+        following: Callable[[str], str] = following_run,
         probe: Probe | None = None,
     ) -> Host:
         """A host that claims the run and reads what is durable."""
@@ -70,7 +73,7 @@ class Desk:
             wall=lambda: self.now_ms,
             choices=choices,
             people=people,
-            following=following_run,
+            following=following,
             probe=probe,
         )
 

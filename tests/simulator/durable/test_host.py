@@ -11,15 +11,61 @@ from windtunnel.simulator.choices import Asked, Choices
 from windtunnel.simulator.clock import Clock
 from windtunnel.simulator.durable.expected import durable
 from windtunnel.simulator.durable.host import LEASE_MS, Host
-from windtunnel.simulator.durable.lines import attempts_of, delivered, state_of, written
+from windtunnel.simulator.durable.lines import attempts_of, delivered, due_of, following, state_of, written
 from windtunnel.simulator.durable.offers import Stuck
 from windtunnel.simulator.durable.session import MemorySession, fold
-from windtunnel.simulator.events import Action, Append, Cancel, Escape, Release, Repair
+from windtunnel.simulator.events import Action, Answered, Append, Cancel, Escape, Release, Repair
 from windtunnel.simulator.providers.behaviour import Stop, Turn
+from windtunnel.simulator.providers.people import GeneratedPeople
 from windtunnel.simulator.store.interface import ClaimLost, StoreRefused
 from windtunnel.simulator.store.records import Claim
 
-FLOWS = {"answer": flow(ANSWER), "decide": flow(DECIDE), "loop": flow(LOOP), "autoplan": builtin("autoplan")}
+ASK = """language 1
+workflow ask {
+  revision 1
+  input { what: text(1..40) }
+  exits { done: { said: text } }
+  agent draft { prompt "Draft ${input.what}." expectedOutput assistant { maxChars 60 } }
+  decision ok {
+    title "May we?"
+    subject { draft: draft }
+    choices {
+      yes "Yes"
+      no "No" asks why: text(1..40) "Why not?"
+    }
+    after 1d choose yes
+  }
+  notify tell { message "It is decided: ${draft}." }
+  notify again { message "Yes, it is." }
+  compute kept = { said: draft }
+  compute left = { said: ok.no.why }
+  edges {
+    start -> draft -> ok
+    ok.yes -> tell -> again -> kept -> exit done
+    ok.no -> left -> exit done
+  }
+}
+"""
+
+PAY = """language 1
+workflow pay {
+  revision 1
+  input { order: text(1..9) }
+  exits { done: { receipt: text } }
+  action charge {
+    call "payments.charge" with { order: input.order }
+    returns { receipt: text(1..20) }
+    idempotencyKey "order-${input.order}"
+    timeout 30s
+  }
+  shell print {
+    run ["print", charge.receipt]
+    timeout 30s
+  }
+  compute kept = { receipt: charge.receipt }
+  edges { start -> charge -> print -> kept -> exit done }
+}
+"""
 
 TIMED = """language 1
 workflow timed {
@@ -36,6 +82,21 @@ workflow timed {
 """
 
 
+FLOWS = {
+    "answer": flow(ANSWER),
+    "decide": flow(DECIDE),
+    "loop": flow(LOOP),
+    "ask": flow(ASK),
+    "pay": flow(PAY),
+    "autoplan": builtin("autoplan"),
+}
+
+
+def people(name: str) -> GeneratedPeople:
+    """Those who answer what a flow asks."""
+    return GeneratedPeople(FLOWS[name])
+
+
 def always(answer: int) -> Choices:
     """The same answer to every question, as far as it is offered."""
     return Asked(lambda n, label: answer % n)
@@ -49,7 +110,7 @@ class Killed(Exception):
 def test_a_store_holds_what_the_simulator_says(name: str) -> None:
     """The durable lines of the simulated run, with every id, time, measure and cause; and its session."""
     desk = Desk(FLOWS[name])
-    record = desk.host().work()
+    record = desk.host(people=people(name)).work()
     simulated = simulate(FLOWS[name])
     assert written(desk.run, desk.store.trace(desk.run)) == list(durable(simulated.events))
     assert desk.session.entries == simulated.session
@@ -69,28 +130,29 @@ def checked(host: Host, desk: Desk) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["loop", "autoplan"])
+@pytest.mark.parametrize("name", ["loop", "ask", "pay", "autoplan"])
 def test_the_state_is_the_fold_of_what_is_durable(name: str) -> None:
     """fold(trace) == state and fold(entries) == log, after every transition of every behaviour."""
     for turn in range(4):
         desk = Desk(FLOWS[name])
-        host = desk.host(choices=always(turn))
+        host = desk.host(choices=always(turn), people=people(name))
         while host.advance():
             checked(host, desk)
         assert host.over
 
 
-@pytest.mark.parametrize("name", ["answer", "loop"])
+@pytest.mark.parametrize("name", ["answer", "loop", "ask", "pay"])
 def test_a_host_may_die_between_any_two_effects(name: str) -> None:
     """Another goes on, whatever the first left: the run ends as without a death, nothing is done twice."""
     quiet = Desk(FLOWS[name])
-    quiet.host().work()
+    quiet.host(people=people(name)).work()
     finished = [
         line.event.node for line in quiet.store.trace(quiet.run) if line.event.type == "node_finished"
     ]
     windows: list[tuple[int, int]] = []
-    Desk(FLOWS[name]).host(probe=lambda number, done, _: windows.append((number, done))).work()
-    for window in windows[:: 1 if name == "answer" else 4]:
+    watched = Desk(FLOWS[name])
+    watched.host(people=people(name), probe=lambda number, done, _: windows.append((number, done))).work()
+    for window in windows[:: 4 if name == "loop" else 1]:
         desk = Desk(FLOWS[name])
 
         def die(number: int, done: int, action: Action | None, at: tuple[int, int] = window) -> None:
@@ -98,10 +160,11 @@ def test_a_host_may_die_between_any_two_effects(name: str) -> None:
                 raise Killed
 
         with pytest.raises(Killed):
-            desk.host(probe=die).work()
+            desk.host(people=people(name), probe=die).work()
         desk.now_ms += LEASE_MS
-        if desk.store.run(desk.run).status != "completed":
-            again = desk.host(owner="next")
+        record = desk.store.run(desk.run)
+        if record.status != "completed" or record.untold:
+            again = desk.host(owner="next", people=people(name))
             checked(again, desk)
             again.work()
             checked(again, desk)
@@ -110,6 +173,11 @@ def test_a_host_may_die_between_any_two_effects(name: str) -> None:
         assert [line.event.node for line in lines if line.event.type == "node_finished"] == finished
         answers = [entry for entry in desk.session.entries if entry.get("stop") == "stop" and entry["text"]]
         assert len({entry["text"] for entry in answers}) == len(answers)
+        told = [entry["text"] for entry in desk.session.entries if entry["kind"] == "notice"]
+        assert told == [entry["text"] for entry in quiet.session.entries if entry["kind"] == "notice"]
+        assert all(notice.delivered for notice in desk.store.notices(desk.run))
+        keyed = [one["name"] for one in desk.ledger.done if "key" in one]
+        assert keyed == (["payments.charge"] if name == "pay" else [])
 
 
 def test_a_torn_append_is_cut_off() -> None:
@@ -212,6 +280,54 @@ def test_a_paused_run_waits_for_its_person() -> None:
     later.receive(Release())
     assert later.work().status == "completed"
     assert desk.types().count("run_paused") == 1
+
+
+def test_an_answer_lets_a_waiting_run_go_on() -> None:
+    """R35: nobody else answers; the run goes on under another id, in the same trace, and ends."""
+    desk = Desk(FLOWS["ask"])
+    waiting = desk.host(following=following).work()
+    assert (waiting.status, waiting.current) == ("waiting", "run-1")
+    (asked,) = desk.store.decisions(desk.run)
+    assert (asked.node, asked.state) == ("ok", "open")
+    desk.now_ms += LEASE_MS
+    host = desk.host(following=following)
+    host.work()
+    said = host.receive(Answered("sha256:another", "yes"))
+    assert [event.type for event in said] == ["answer_refused"]
+    assert desk.store.run(desk.run).status == "waiting"
+    assert host.run.request is not None
+    assert host.receive(Answered(host.run.request.digest, "no", '"It rains."')) == ()
+    record = host.work()
+    assert (record.status, record.current) == ("completed", "run-1.2")
+    assert desk.store.decisions(desk.run)[0].state == "answered"
+    lines = written(desk.run, desk.store.trace(desk.run))
+    (went_on,) = [line for line in lines if line["payload"].get("continuedFrom")]
+    assert (went_on["runId"], went_on["payload"]["continuedFrom"]) == ("run-1.2", "run-1")
+    assert lines[-1]["payload"]["finalOutput"] == {"said": "It rains."}
+
+
+def test_a_request_runs_out_by_the_clock_of_its_run() -> None:
+    """R37: the deadline outlives every process; the default is taken by whoever looks then, once."""
+    desk = Desk(FLOWS["ask"])
+    desk.host(timely=True).work()
+    due = due_of(desk.store.trace(desk.run))
+    assert due is not None
+    for at_ms, status in ((due - 10, "waiting"), (due, "completed")):
+        desk.now_ms += LEASE_MS
+        assert desk.host(at_ms=at_ms, timely=True).work().status == status
+    assert desk.types().count("decision_defaulted") == 1
+    assert desk.store.decisions(desk.run)[0].state == "defaulted"
+
+
+def test_a_cancelled_request_is_never_answered() -> None:
+    """Its tombstone stands in the store."""
+    desk = Desk(FLOWS["ask"])
+    desk.host().work()
+    desk.now_ms += LEASE_MS
+    desk.host().receive(Cancel())
+    assert desk.store.run(desk.run).status == "cancelled"
+    assert desk.store.decisions(desk.run)[0].state == "cancelled"
+    assert desk.types()[-3:] == ["decision_cancelled", "node_failed", "run_cancelled"]
 
 
 # --- time ---------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.simulator.durable.test_host import ASK, PAY
 from tests.simulator.flows import ANSWER, DECIDE, flow
 from windtunnel.simulator.durable.lines import state_of
 from windtunnel.simulator.durable.mirroring import mirror, restored
@@ -13,7 +14,7 @@ from windtunnel.simulator.store.records import Receipt
 from windtunnel.simulator.store.sqlite import memory_store
 
 
-@pytest.mark.parametrize(("text", "faults"), [(ANSWER, 2), (DECIDE, 1)])
+@pytest.mark.parametrize(("text", "faults"), [(ANSWER, 2), (DECIDE, 1), (ASK, 1), (PAY, 1)])
 def test_both_stores_agree_over_the_graph(text: str, faults: int) -> None:
     """Each different transaction is made on both, behind a fenced writer; the fold is the search's state."""
     found = mirror(Setup(flow(text)), faults=faults)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.simulator.durable.test_host import ASK, PAY
 from tests.simulator.flows import ANSWER, DECIDE, builtin, flow
 from windtunnel.simulator import crashpoints
+from windtunnel.simulator.budget import budget
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.durable import killing
 from windtunnel.simulator.durable.driving import VISITS
-from windtunnel.simulator.durable.expected import crashes, durable
+from windtunnel.simulator.durable.expected import crashes, durable, is_kept
 from windtunnel.simulator.durable.killing import difference
 from windtunnel.simulator.durable.torture import torture
+from windtunnel.simulator.events import Commit, Emit
 from windtunnel.simulator.search.crashpoints import Point
 from windtunnel.simulator.search.exploration import Setup
 from windtunnel.simulator.store import sqlite
 from windtunnel.simulator.store.records import Line
+
+FAST = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
+"""A kill leaves the same on any file system; this one does not wait for a disk."""
 
 
 def setup(text: str = ANSWER) -> Setup:
@@ -28,7 +35,7 @@ def setup(text: str = ANSWER) -> Setup:
 def test_every_crash_is_survived_as_simulated() -> None:
     """Trace, state and session log are the very ones, at every point of a flow with both kinds of writes."""
     seen: list[tuple[int, int]] = []
-    found = torture(setup(), progress=lambda done, total: seen.append((done, total)))
+    found = torture(setup(), folder=FAST, progress=lambda done, total: seen.append((done, total)))
     assert [one for one in found if one.difference is not None] == []
     assert len(found) == crashpoints(flow(ANSWER)).total == 27
     assert {"before the step prompt", "inside the step prompt", "after node_finished"} <= {
@@ -45,7 +52,7 @@ def test_two_processes_race_for_a_claim() -> None:
         "before run_completed",
         "inside the step prompt",
     )
-    found = torture(setup(DECIDE), only=lambda point: point.place in wanted, race=True)
+    found = torture(setup(DECIDE), only=lambda point: point.place in wanted, race=True, folder=FAST)
     assert len(found) >= 5
     assert [one for one in found if one.difference is not None] == []
 
@@ -56,8 +63,32 @@ def test_autoplan_is_killed_at_its_visible_answer() -> None:
     def near(point: Point) -> bool:
         return point.node == "summary/summarize" and len(point.choices) % 3 == 0
 
-    found = torture(Setup(builtin("autoplan"), visit_cap=VISITS), only=near)
+    found = torture(Setup(builtin("autoplan"), visit_cap=VISITS), only=near, folder=FAST)
     assert len(found) >= 4
+    assert [one for one in found if one.difference is not None] == []
+
+
+@pytest.mark.parametrize("name", ["ask", "pay"])
+def test_requests_effects_and_notifications_survive(name: str) -> None:
+    """W13, W22, W23: one live request, an effect with a key applied once, each notification shown once."""
+    texts = {"ask": ASK, "pay": PAY}
+    wanted = {
+        "ask": (
+            "after node_started",
+            "before decision_requested and run_waiting",
+            "before the notice row",
+            "after the notice row",
+            "after notification_delivered",
+        ),
+        "pay": (
+            "after effect_started",
+            "before effect_started",
+            "after effect_applied",
+            "before node_finished",
+        ),
+    }
+    found = torture(setup(texts[name]), only=lambda point: point.place in wanted[name], folder=FAST)
+    assert len(found) >= 6
     assert [one for one in found if one.difference is not None] == []
 
 
@@ -71,7 +102,11 @@ def some(point: Point) -> bool:
 
 def broken(**changes: Any) -> list[str]:
     """What the differences say."""
-    return [one.difference for one in torture(setup(), only=some, **changes) if one.difference is not None]
+    return [
+        one.difference
+        for one in torture(setup(), only=some, folder=FAST, **changes)
+        if one.difference is not None
+    ]
 
 
 def test_a_commit_that_is_none_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,6 +152,29 @@ def test_the_first_difference_is_told() -> None:
     assert str(difference(ending, run)).startswith("the state: simulated")
     log = ending._replace(log=ending.log._replace(queue=5))
     assert str(difference(ending, log)).startswith("the log: simulated")
+
+
+@pytest.mark.parametrize("text", [ANSWER, DECIDE, ASK, PAY])
+def test_what_is_committed_is_kept_and_nothing_else(text: str) -> None:
+    """The durable lines of a trace are those of commits, over every transition with one fault."""
+    world = setup(text).world
+    start = world.start(budget(1))
+    seen, order = {start}, [start]
+    kinds: set[tuple[type, str]] = set()
+    for state in order:
+        for option in world.options(state):
+            process = "provider" if option.move.handler == "outside" else "host"
+            for action in world.outcomes[option.outcome].actions:
+                events = action.events if isinstance(action, Commit) else ()
+                events = (action.event,) if isinstance(action, Emit) else events
+                for event in events:
+                    kept = is_kept({"scope": event.scope, "type": event.type, "process": process})
+                    assert kept == isinstance(action, Commit), event
+                    kinds.add((type(action), event.type))
+            if option.state not in seen:
+                seen.add(option.state)
+                order.append(option.state)
+    assert len(kinds) > 10
 
 
 def test_causes_are_traced_back_to_what_is_durable() -> None:

@@ -263,6 +263,47 @@ def test_a_notification_is_queued_once_and_delivered(store: Store) -> None:
     )
 
 
+def test_a_waiting_run_goes_on_under_another_id(store: Store) -> None:
+    """W15: in the same trace; commands take either id, and no run is continued twice."""
+    claim = begun(store)
+    other = store.create(new())
+    store.commit(claim, (STARTED, line(2, "run_waiting")))
+    waiting = store.run(claim.run)
+    assert (waiting.status, waiting.current) == ("waiting", "run-1")
+    later = store.claim(claim.run, "you", LEASE, LEASE)
+    assert isinstance(later, Claim)
+    went_on = line(3, "run_started", payload=(("continuedFrom", "run-1"),))._replace(name="run-1.2")
+    next_node = line(4, "node_started", "a", "attempt-2")._replace(name="run-1.2")
+    record = store.commit(later, (went_on, next_node))
+    assert (record.run, record.current, record.status) == ("run-1", "run-1.2", "running")
+    assert store.run("run-1.2") == store.run("run-1") == record
+    assert [entry.name for entry in store.trace("run-1.2")] == ["", "", "run-1.2", "run-1.2"]
+    assert store.claim("run-1.2", "you", LEASE, LEASE) == Claim("run-1", "you", 3, 2 * LEASE)
+    assert store.run(other.run).current == "run-2"
+    assert len(store.runs()) == 2
+
+
+def test_a_run_that_ended_may_still_tell(store: Store) -> None:
+    """Notifications outlive their run: it can be claimed for them, and nothing else is added."""
+    claim = begun(store)
+
+    def told(seq: int, what: str, index: int) -> Line:
+        return line(seq, f"notification_{what}", "tell", "attempt-1", (("index", index),), "notification")
+
+    queued = (told(2, "queued", 1), told(3, "queued", 2))
+    record = store.commit(claim, (STARTED, *queued, line(4, "run_completed")))
+    assert (record.status, record.untold) == ("completed", 2)
+    later = store.claim(claim.run, "you", LEASE, LEASE)
+    assert isinstance(later, Claim)
+    for lines in ((line(5, "run_failed"),), (told(5, "delivered", 1), line(6, "run_resumed"))):
+        with pytest.raises(RunIsOver):
+            store.commit(later, lines)
+    assert store.commit(later, (told(5, "delivered", 1),)).untold == 1
+    assert store.commit(later, (told(6, "delivered", 2),)).untold == 0
+    with pytest.raises(RunIsOver):
+        store.claim(claim.run, "you", LEASE, LEASE)
+
+
 def test_word_from_outside_waits_until_it_is_settled(store: Store) -> None:
     """In the order in which it came, for one run alone."""
     claim, other = begun(store), begun(store)

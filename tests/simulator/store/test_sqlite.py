@@ -131,11 +131,21 @@ def test_an_older_file_is_brought_up(tmp_path: Path, version: int) -> None:
         "INSERT INTO runs VALUES (1, 'run-1', 'a', 'a', 'flow.flow', 5, 'queued', 0, 0, 0)",
     )
     with open_store(file) as store:
-        assert store.run("run-1").created_ms == 5
+        record = store.run("run-1")
+        assert (record.created_ms, record.current, record.untold) == (5, "run-1", 0)
         assert not (*store.decisions("run-1"), *store.notices("run-1"), *store.asked("run-1"))
         claim = store.claim("run-1", "me", 0, LEASE)
         assert isinstance(claim, Claim)
         assert store.commit(claim, (STARTED,)).status == "running"
+
+
+def test_no_run_is_continued_twice(path: Path) -> None:
+    """W15: the database itself holds it."""
+    with open_store(path) as store:
+        insert = "INSERT INTO continuations VALUES (?, 'run-1', 'run-1')"
+        store.connection.execute(insert, ("run-1.2",))
+        with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+            store.connection.execute(insert, ("run-1.3",))
 
 
 def test_a_damaged_file_is_refused(path: Path) -> None:
