@@ -357,7 +357,7 @@ def edited(draw: st.DrawFn) -> str:
     return "".join(tokens)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(edited())
 def test_no_scenario_makes_the_compiler_raise(text: str) -> None:
     """Every edit is lowered or gives findings whose places lie in the text."""

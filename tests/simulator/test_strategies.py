@@ -56,7 +56,7 @@ def test_values_are_accepted(value: Any) -> None:
 
 def test_values_shrink_to_the_least() -> None:
     """The simplest value of a type is its smallest."""
-    small = find(values(TYPED.input, TYPED.types), lambda value: True, settings=settings(database=None))
+    small = find(values(TYPED.input, TYPED.types), lambda value: True, settings=settings(database=None, max_examples=10))
     assert isinstance(small, dict)
     assert (small["count"], small["tags"], "note" in small) == (3, {}, False)
 
@@ -105,7 +105,7 @@ def test_plans_of_faults_name_what_is_there(data: Any) -> None:
 
 def test_the_simplest_of_all_is_quiet() -> None:
     """Shrinking ends at one node, no fault, and the quiet schedule."""
-    only = settings(database=None)
+    only = settings(database=None, max_examples=10)
     flow = find(flows(), lambda snapshot: True, settings=only)
     assert sorted(flow.nodes) == ["last", "n0"]
     assert find(fault_plans(flow), lambda plan: True, settings=only) == ()

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from windtunnel.compiler import compile_file, stage_file
+from windtunnel.compiler import compile_file, pipeline, stage_file
+from windtunnel.simulator import operations
+from windtunnel.simulator.report import story, summary, verdicts
+from windtunnel.simulator.scenario import running
 from windtunnel.simulator.testing import FlowError, Trial, explore, simulate
 
 pytest_plugins = ["pytester"]
+
+LOADED = (pipeline, operations, story, summary, verdicts, running)
+"""A pytest inside this one forgets what it imports; what is here already stays, whole and quick."""
 
 FLOW = """language 1
 workflow hello {
