@@ -17,6 +17,8 @@ from windtunnel.simulator import cli
 from windtunnel.simulator.commands import console, progress, telling
 from windtunnel.simulator.commands import input as input_of_run
 from windtunnel.simulator.faults import FAULTS
+from windtunnel.simulator.report.folding import folded
+from windtunnel.simulator.report.story import story
 
 FLOW = "builtin:plain-summary"
 LABELS = (
@@ -153,8 +155,13 @@ def test_a_seeded_fault_is_found_told_and_replayed(windtunnel: Cli, fault: str) 
     replayed = windtunnel("replay", violation["token"])
     assert replayed.code == console.FINDINGS
     assert f"✗ {violation['invariant']}: {violation['message']}" in replayed.out
-    story = replayed.out.split("\n\n")[0]
-    assert story in told.out
+    events = [
+        json.loads(line) for line in windtunnel("replay", violation["token"], "--json").out.splitlines()
+    ]
+    # How wide the columns are depends on the other lines.
+    spoken = [" ".join(line.split()) for line in story(folded(events, keep_last=True)).splitlines()]
+    shown = [" ".join(line.split()) for line in told.out.splitlines()]
+    assert shown[-len(spoken) :] == spoken
 
 
 def test_a_replay_is_the_same_byte_for_byte_in_another_process(windtunnel: Cli) -> None:
@@ -229,7 +236,7 @@ def test_progress_is_shown_on_a_terminal_and_leaves_the_result_alone(
     assert {**report, "seconds": 0} == {**quiet, "seconds": 0}
 
 
-def test_a_node_that_is_not_simulated_yet_is_named(windtunnel: Cli, tmp_path: Path) -> None:
+def test_a_notification_is_explored_like_any_node(windtunnel: Cli, tmp_path: Path) -> None:
     flow = """language 1
 workflow small {
   revision 1
@@ -240,9 +247,11 @@ workflow small {
 }
 """
     (tmp_path / "small.flow").write_text(flow, encoding="utf-8")
-    said = windtunnel("explore", "small.flow")
-    assert said.code == console.USAGE
-    assert "not simulated yet: notify node tell" in said.err
+    said = windtunnel("explore", "small.flow", "--json")
+    assert said.code == console.CLEAN
+    report = json.loads(said.out)
+    assert (report["complete"], report["violations"]) == (True, [])
+    assert report["coverage"]["crashPoints"]["missed"] == []
 
 
 def test_a_node_for_which_nothing_valid_can_be_made_is_named(windtunnel: Cli, tmp_path: Path) -> None:
