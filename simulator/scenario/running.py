@@ -19,14 +19,21 @@ VISITS = 1_000_000
 """Where the counts of visits saturate: a scenario counts them all."""
 
 
-def run_scenario(scenario: Scenario, snapshot: Snapshot, provider: Provider | None = None) -> Verdict:
+def run_scenario(
+    scenario: Scenario,
+    snapshot: Snapshot,
+    provider: Provider | None = None,
+    *,
+    switches: frozenset[str] = frozenset(),
+) -> Verdict:
     """Run a scenario once; the same scenario and snapshot give the same verdict, always.
 
     `provider` stands in for nodes that the scenario has no line for; without it their behaviour is made up.
+    `switches` put seeded faults back, to see that the scenario notices.
     """
     refused = list(refusals(scenario))
     try:
-        program = Program(snapshot, visit_cap=VISITS)
+        program = Program(snapshot, switches=switches, visit_cap=VISITS)
     except NotSimulated as problem:
         refused.append(Broken(Cause.NOT_SIMULATED, "", str(problem), scenario.where))
     if refused:

@@ -90,3 +90,26 @@ def test_each_row_of_a_list_has_a_scenario(file: str) -> None:
     titles = " ".join(case.title for case in CASES if Path(case.file).name == file)
     named = set(titles.replace(":", " ").split())
     assert [row for row in LISTS[file].split() if row not in named] == []
+
+
+NOTICED = {
+    "W01": ("crash-points.flow", "B282"),
+    "W02": ("crash-points.flow", "B289"),
+    "W04": ("assistant-capture.flow", "B223"),
+    "W05": ("assistant-capture.flow", "B226"),
+    "W06": ("assistant-capture.flow", "B31"),
+    "W12": ("crash-points.flow", "B284"),
+    "W18": ("assistant-capture.flow", "B233"),
+    "W26": ("assistant-capture.flow", "B233 B422"),
+    "W34": ("assistant-capture.flow", "B198: tools"),
+}
+"""Bugs that are put back, and a scenario that no longer passes then."""
+
+
+@pytest.mark.parametrize("fault", NOTICED)
+def test_scenarios_notice_bugs(fault: str) -> None:
+    """A scenario that passes whatever the engine does would prove nothing."""
+    name, begin = NOTICED[fault]
+    found = staged(f"tests/scenarios/{name}")
+    scenario, snapshot = next(found[title] for title in found if title.startswith(begin))
+    assert not run_scenario(scenario, snapshot, switches=frozenset({fault})).passed

@@ -56,7 +56,11 @@ def test_values_are_accepted(value: Any) -> None:
 
 def test_values_shrink_to_the_least() -> None:
     """The simplest value of a type is its smallest."""
-    small = find(values(TYPED.input, TYPED.types), lambda value: True, settings=settings(database=None, max_examples=10))
+    small = find(
+        values(TYPED.input, TYPED.types),
+        lambda value: True,
+        settings=settings(database=None, max_examples=10),
+    )
     assert isinstance(small, dict)
     assert (small["count"], small["tags"], "note" in small) == (3, {}, False)
 
@@ -82,7 +86,7 @@ def test_invariants_hold_in_generated_scenarios_of_generated_workflows(data: Any
 @FEW
 @given(st.data())
 def test_schedules_drive_a_run(data: Any) -> None:
-    """A schedule takes any run to an end without breaking an invariant, and the same one gives the same run."""
+    """A schedule takes any run to an end without breaking an invariant; the same one gives the same run."""
     snapshot = data.draw(flows())
     schedule = data.draw(schedules())
     answers = schedule.answers
