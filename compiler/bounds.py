@@ -37,6 +37,9 @@ Weigh = Callable[[str], int]
 Cap = Callable[[str], int | None]
 """The most that one invocation can take whatever its graph says, by mount path; None where unknown."""
 
+MAX_TERMS: Final = 40
+"""Parts of a sum that a formula names; the rest is counted."""
+
 _START: Final = "start"
 
 
@@ -85,6 +88,9 @@ class _Scope:
     ) -> None:
         self._path = path
         self._edges = edges
+        self._leaving: dict[str, list[EdgeModel]] = {}
+        for edge in edges:
+            self._leaving.setdefault(edge.source, []).append(edge)
         self._snapshot = snapshot
         self._weigh = weigh
         self._inner = inner
@@ -101,17 +107,12 @@ class _Scope:
         reached = {_START, *nx.descendants(graph, _START)}
         graph.remove_nodes_from([name for name in graph if name not in reached])
         condensed = nx.condensation(graph)
-        best: dict[int, tuple[int, tuple[str, ...]]] = {}
+        parts: dict[int, Bound] = {}
         for part in nx.topological_sort(condensed):
-            members = frozenset(condensed.nodes[part]["members"])
-            own = self._component(graph, members)
+            parts[part] = own = self._component(graph, frozenset(condensed.nodes[part]["members"]))
             if own.value is None:
                 return replace(own, formula=None)
-            before = max((best[other] for other in sorted(condensed.predecessors(part))), default=(0, ()))
-            terms = (*before[1], own.formula or "") if own.value else before[1]
-            best[part] = (before[0] + own.value, terms)
-        value, terms = max(best.values(), key=lambda each: each[0])
-        return Bound(" + ".join(terms) or "0", value)
+        return _longest(condensed, parts)
 
     def _component(self, graph: nx.DiGraph[str], members: frozenset[str]) -> Bound:
         first = min(members)
@@ -129,8 +130,8 @@ class _Scope:
         rest: nx.DiGraph[str] = nx.DiGraph()
         rest.add_nodes_from(sorted(members))
         limits: dict[str, ArmModel] = {}
-        for edge in self._edges:
-            for arm in edge.arms if edge.source in members else ():
+        for edge in (edge for name in sorted(members) for edge in self._leaving.get(name, ())):
+            for arm in edge.arms:
                 to = arm.to.node if arm.to.node in members else None
                 if arm.limit is None:
                     rest.add_edges_from([] if to is None else [(edge.source, to)])
@@ -146,19 +147,11 @@ class _Scope:
         times = [self._limit(arm) for arm in limits.values()]
         if unknown := next((each for each in times if each.value is None), None):
             return Bound(None, None, f"nothing bounds {unknown.formula}")
-        longest: dict[str, tuple[int, tuple[str, ...]]] = {}
-        for name in nx.lexicographical_topological_sort(rest):
-            before = max((longest[other] for other in sorted(rest.predecessors(name))), default=(0, ()))
-            own = weights[name]
-            longest[name] = (
-                before[0] + (own.value or 0),
-                (*before[1], *([own.formula or ""] if own.value else [])),
-            )
-        value, dearest = max(longest.values(), key=lambda each: each[0])
+        once = _longest(rest, weights)
         repetitions = 1 + sum(each.value or 0 for each in times)
-        inside = " + ".join(dearest)
         formula = f"(1 + {' + '.join(each.formula or '' for each in times)})"
-        return Bound(f"{formula} × {f'({inside})' if len(dearest) > 1 else inside}", repetitions * value)
+        inside = f"({once.formula})" if " + " in (once.formula or "") else once.formula
+        return Bound(f"{formula} × {inside}", repetitions * (once.value or 0))
 
     def _vertex(self, name: str) -> Bound:
         if name == _START:
@@ -177,6 +170,25 @@ class _Scope:
             return Bound(str(count), count)
         text = expression_text(count, self._path, self._snapshot.composition.mounts.keys())
         return Bound(text, self._known.number(count))
+
+
+def _longest(graph: nx.DiGraph[Any], weights: Mapping[Any, Bound]) -> Bound:
+    """The dearest path through a graph without cycles, every vertex as heavy as its bound."""
+    best: dict[Any, tuple[int, Any]] = {}
+    for vertex in nx.lexicographical_topological_sort(graph):
+        before = max(sorted(graph.predecessors(vertex)), key=lambda each: best[each][0], default=None)
+        best[vertex] = (weights[vertex].value or 0) + (0 if before is None else best[before][0]), before
+    last = max(best, key=lambda each: best[each][0])
+    value = best[last][0]
+    terms: list[str] = []
+    while last is not None:
+        if weights[last].value:
+            terms.append(weights[last].formula or "")
+        last = best[last][1]
+    terms.reverse()
+    if len(terms) > MAX_TERMS:
+        terms = [*terms[:MAX_TERMS], f"{len(terms) - MAX_TERMS:_} more"]
+    return Bound(" + ".join(terms) or "0", value)
 
 
 # --- the usual value of a number ----------------------------------------------------------------------------

@@ -82,9 +82,16 @@ def _causes(found: list[Change]) -> list[Change]:
             return True
         if change.end is not None and (change.place, change.end[1]) in ways.get(change.code, ()):
             return True
-        return any(change.place.startswith(f"{path}/") for path in whole)
+        return any(above in whole for above in _above(change.place))
 
     return [change for change in found if not follows(change)]
+
+
+def _above(place: str) -> Iterator[str]:
+    """The mounts around a place, innermost first."""
+    while "/" in place:
+        place = place.rpartition("/")[0]
+        yield place
 
 
 def _unnamed(old: Snapshot, new: Snapshot, has_text: bool) -> Iterator[Change]:

@@ -9,7 +9,7 @@ known the worst is assumed, and said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from pydantic import Field, JsonValue, ValidationError
@@ -144,7 +144,7 @@ def judge(
             if state.digest not in comparisons:
                 old = snapshots[state.digest]
                 comparisons[state.digest] = _Comparison(old, new, names.get(state.digest, {}))
-            verdicts.append(comparisons[state.digest].verdict(state))
+            verdicts.append(replace(comparisons[state.digest].verdict(state), run=state.run))
     return Judged(tuple(verdicts), over, others)
 
 
@@ -195,6 +195,7 @@ class _Comparison:
     now: Places = field(init=False)
     readers: dict[str, frozenset[str]] = field(init=False)
     mounts: frozenset[str] = field(init=False)
+    known: dict[tuple[Stand, ...], Verdict] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         found = compare(self.old, self.new, self.names)
@@ -208,7 +209,12 @@ class _Comparison:
         }
 
     def verdict(self, state: RunState) -> Verdict:
-        """What becomes of one run."""
+        """What becomes of a run; of all that stand where it stands it is worked out once."""
+        if state.at not in self.known:
+            self.known[state.at] = self._verdict(state)
+        return self.known[state.at]
+
+    def _verdict(self, state: RunState) -> Verdict:
         unsure: list[str] = []
         known = self.old.nodes.keys() | self.old.composition.mounts.keys()
         for stand in state.at:

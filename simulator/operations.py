@@ -17,6 +17,7 @@ from windtunnel.simulator.providers.behaviour import Provider
 from windtunnel.simulator.run.program import NotSimulated
 from windtunnel.simulator.search import exploration
 from windtunnel.simulator.search.exploration import CrashPoints, Exploration, Progress, Setup
+from windtunnel.simulator.search.explorer import MAX_STATES
 from windtunnel.simulator.search.token import TokenError, decode
 from windtunnel.simulator.simulation import Run
 from windtunnel.simulator.world import InputRefused
@@ -83,19 +84,24 @@ def explore(
     fault: str | None = None,
     seed: int = 0,
     exact: bool = False,
+    states: int | None = None,
     progress: Progress | None = None,
     reference: str | None = None,
     provider: Provider | None = None,
 ) -> Exploration:
     """Every schedule with up to `faults` faults, of each kind at most as many as its cap.
 
-    `exact` keeps whole states. With `fault` a seeded bug is switched on; without a snapshot its own small
-    world is explored. `reference` is the name that tokens give the workflow. Raises InputRefused,
+    Without an `input` every input is tried that may take another route. `exact` keeps whole states; a search
+    stops after about `states` of them, MAX_STATES by default, and its report is not complete then. With
+    `fault` a seeded bug is switched on; without a snapshot its own small world is explored. `reference` is the name that tokens give the workflow. Raises InputRefused,
     NotSimulated and UnknownFault.
     """
     caps = {"crash": crashes, "duplicate": duplicates, "provider": provider_faults}
     setup = _setup(snapshot, input, fault, reference, provider)
-    return exploration.explore(setup, faults=faults, caps=caps, seed=seed, exact=exact, progress=progress)
+    most = MAX_STATES if states is None else states
+    return exploration.explore(
+        setup, faults=faults, caps=caps, seed=seed, most=most, exact=exact, progress=progress
+    )
 
 
 def crashpoints(

@@ -164,11 +164,22 @@ class World(Tables):
             self.timers.id(None),
         )
         self._durable = (self.logs.id(logs.NEW), self.stores.id(created(canonical(self.input))))
+        self._fresh: set[tuple[int, ...]] = {self._durable}
 
-    def start(self, budget: Budget) -> State:
-        """A run that was asked for, before the host looks at it."""
+    def start(self, budget: Budget, input: JsonValue = None) -> State:
+        """A run that was asked for, before the host looks at it; by default with the world's own input.
+
+        Raises InputRefused when another input does not fit.
+        """
+        durable = self._durable
+        if input is not None:
+            verdict = self.program.accepts.accept(input)
+            if isinstance(verdict, Refused):
+                raise InputRefused(str(verdict))
+            durable = (durable[0], self.stores.id(created(canonical(verdict.value))))
+            self._fresh.add(durable)
         fresh = (self.no_outside, self.budgets.id(budget), self.watches.id(Watch()))
-        return (*self._down, *self._durable, *fresh)
+        return (*self._down, *durable, *fresh)
 
     @property
     def distinct_calls(self) -> int:
@@ -195,7 +206,7 @@ class World(Tables):
             if crash_left >= 0:
                 for cut in self.outcomes[outcome_id].cuts:
                     crashes.append(self._crash(state, move, outcome_id, cut, crash_left))
-        if crash_budget >= 0 and state[LOG : STORE + 1] == self._durable and found:
+        if crash_budget >= 0 and state[LOG : STORE + 1] in self._fresh and found:
             # Nothing was written yet, so no write's crash stands for this one.
             first = found[0]
             crashes.append(self._crash(state, first.move, first.outcome, Cut(0), crash_budget))

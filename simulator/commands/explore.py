@@ -29,6 +29,13 @@ _SEED = click.IntRange(min=0)
 @click.option(
     "--seed", type=_SEED, metavar="N", default=0, help="Where random runs begin if a search is too large."
 )
+@click.option(
+    "--states",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=None,
+    help="Look at about N states at most; then say that not everything was tried.",
+)
 @input_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @outside_option
@@ -40,6 +47,7 @@ def command(
     provider_faults: int | None,
     fault: str | None,
     seed: int,
+    states: int | None,
     given: str | None,
     as_json: bool,
     allow_outside: bool,
@@ -66,7 +74,7 @@ def command(
     from windtunnel.simulator.operations import explore
 
     snapshot = None if file is None else load_snapshot(file, allow_outside)
-    run = None if snapshot is None else run_input(snapshot, given)
+    run = None if snapshot is None or given is None else run_input(snapshot, given)
     began = time.monotonic()
     with refusals(), progress_bar(faults) as progress:
         found = explore(
@@ -78,6 +86,7 @@ def command(
             provider_faults=provider_faults,
             fault=fault,
             seed=seed,
+            states=states,
             progress=progress,
             reference=file,
         )

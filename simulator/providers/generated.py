@@ -27,11 +27,20 @@ from windtunnel.compiler.snapshot import AgentNode, LetStep, Snapshot, Submitted
 from windtunnel.simulator.providers.behaviour import Kind, Menu, Request, says, submits
 from windtunnel.simulator.providers.effects import effect_menu
 from windtunnel.simulator.providers.misbehaviour import of_assistant, of_submit
-from windtunnel.simulator.providers.routing import FieldPath, deciding_paths, signature
+from windtunnel.simulator.providers.routing import (
+    FieldPath,
+    deciding_inputs,
+    deciding_paths,
+    kinds,
+    signature,
+)
 from windtunnel.simulator.providers.values import MAX_TEXT, WORDS, Source, cases, invalid, texts_in
 
 MAX_QUIET: Final = 8
 """Good behaviours of one request: one for each route that the output can decide, up to this many."""
+
+MAX_INPUTS: Final = 6
+"""Inputs that runs are started with."""
 
 MAX_TRIED: Final = 400
 """Values tried against the validator before a route counts as one that nothing valid takes."""
@@ -97,19 +106,19 @@ def answer_of(node: str, visit: int, max_chars: int | None) -> str:
 
 
 def run_inputs(snapshot: Snapshot) -> tuple[JsonValue, ...]:
-    """Inputs to start a run with: the smallest valid one, then one that gives everything optional.
+    """Inputs to start a run with: the smallest valid one, then those that may take other routes.
 
-    Empty if no valid input could be made.
+    An input may take another route when one of its fields that decide says something else. Empty if no
+    valid input could be made.
     """
     source = Source(snapshot.types, WORDS)
-    wanted = (cases(snapshot.input, source), cases(snapshot.input, source, optional=True))
-    made: dict[str, JsonValue] = {}
-    for values in wanted:
-        for value in values:
+    paths, words = deciding_inputs(snapshot)
+    made: dict[tuple[str, ...], JsonValue] = {}
+    for optional in (False, True):
+        for value in cases(snapshot.input, source, optional=optional):
             verdict = accept(snapshot.input, value, snapshot.types)
-            if isinstance(verdict, Accepted):
-                made.setdefault(canonical(verdict.value), verdict.value)
-                break
+            if isinstance(verdict, Accepted) and len(made) < MAX_INPUTS:
+                made.setdefault(kinds(verdict.value, paths, words), verdict.value)
     return tuple(made.values())
 
 

@@ -21,6 +21,14 @@ _BOUNDS: Final = {
     "duplicates": ("repeated message", "repeated messages"),
     "providerFaults": ("deviation of the model", "deviations of the model"),
 }
+_HOW_TO_REACH: Final = (
+    "What was never taken was not tried. Give the agents before it an `example` that leads there,"
+    " or an --input."
+)
+
+_STOPPED: Final = "states"
+"""The bound that a search stopped at which was too large to finish."""
+
 _COVERED: Final = {
     "edges": "edges taken",
     "exits": "exits reached",
@@ -36,6 +44,8 @@ def exploration(report: Report) -> str:
     lines += _indented(table(_figures(report), right=frozenset({1})))
     covered = table(_coverage(report.get("coverage") or {}))
     lines += ["", *_indented(covered)] if covered else []
+    if report.get("complete") and _never(report) and not report.get("violations"):
+        lines += ["", f"! {_HOW_TO_REACH}"]
     for name, why in sorted((report.get("gaps") or {}).items()):
         lines += ["", f"! {name}: {plain(str(why))}"]
     for violation in report.get("violations") or ():
@@ -51,9 +61,24 @@ def verdict(report: Report) -> str:
         return f"✗ {_count(found, 'violation', 'violations')} in {flow}, with at most {bounds(report)}."
     if report.get("gaps"):
         return f"? {flow}: nothing broke, but for some nodes nothing valid could be made to try."
+    never = _never(report)
+    if report.get("complete") and never:
+        return f"? {flow}: with at most {bounds(report)} nothing broke, but {never} never came to pass."
     if report.get("complete"):
         return f"✓ {flow} holds: every schedule with at most {bounds(report)} was tried, and nothing broke."
-    return f"? {flow}: nothing broke so far, but not every schedule with at most {bounds(report)} was tried."
+    said = f"? {flow}: nothing broke so far, but not every schedule with at most {bounds(report)} was tried."
+    stopped = (report.get("bounds") or {}).get(_STOPPED)
+    return f"{said} The search stopped after {stopped:,} states." if isinstance(stopped, int) else said
+
+
+def _never(report: Report) -> str:
+    """The edges and exits that no schedule took, in words; empty when all were taken."""
+    coverage: Mapping[str, Any] = report.get("coverage") or {}
+    said = []
+    for kind in ("edge", "exit"):
+        missed = len((coverage.get(f"{kind}s") or {}).get("missed") or ())
+        said += [_count(missed, kind, f"{kind}s")] if missed else []
+    return " and ".join(said)
 
 
 def bounds(report: Report) -> str:

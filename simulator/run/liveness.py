@@ -45,6 +45,7 @@ class Liveness:
         self.live: Mapping[str, Live] = _solve(snapshot, graph)
         self.revisited = _revisited(snapshot, graph)
         self.follows = _follows(snapshot, graph)
+        self.counted = _counted(snapshot)
 
 
 def out(node: str) -> str:
@@ -173,6 +174,22 @@ def _follows(snapshot: Snapshot, graph: Mapping[str, set[str]]) -> Mapping[str, 
         reached[part] = own.union(*behind)
     place_of = parts.graph["mapping"]
     return {node: reached[place_of[node]] for node in snapshot.nodes}
+
+
+def _counted(snapshot: Snapshot) -> frozenset[str]:
+    """The nodes whose visits decide something; a prompt or a message that names them decides nothing."""
+    found: list[object] = [snapshot.max_steps]
+    for node in snapshot.nodes.values():
+        if isinstance(node, AgentNode):
+            found += [*checking(node), node.timeout_ms]
+        elif not isinstance(node, NotifyNode):
+            found += expressions_of(node)
+    for mount in snapshot.composition.mounts.values():
+        found += [mount.input, mount.max_steps]
+    for edge in snapshot.edges:
+        found += [edge.subject, *(arm.limit.count for arm in edge.arms if arm.limit is not None)]
+    made = (reads(one, snapshot.lets) for one in found if isinstance(one, list))
+    return frozenset(read.name for some in made for read in some if read.kind == "visits")
 
 
 # --- the equations ------------------------------------------------------------------------------------------

@@ -44,6 +44,9 @@ class NotSimulated(ValueError):
     """The workflow has something that this simulator does not run; the message names it."""
 
 
+MANY_VISITS: Final = 1_000
+"""Where the counts of visits that decide something saturate."""
+
 NONE: Final[frozenset[str]] = frozenset()
 
 
@@ -116,11 +119,16 @@ class Program:
         liveness = Liveness(snapshot)
         self.live = liveness.live
         self.revisited = liveness.revisited
+        self._counted = liveness.counted
         self.ways = frozenset(
             id for id, node in self.nodes.items() if isinstance(node, Decision) and node.choices
         )
         self.ahead = _effects_ahead(self.nodes, liveness.follows)
         self.counts_attempts = any(read.kind == "result" for live in self.live.values() for read in live)
+
+    def most_visits(self, node: str) -> int:
+        """Where the count of visits saturates: late where it decides something, else early."""
+        return max(self.visit_cap, MANY_VISITS) if node in self._counted else self.visit_cap
 
     def edge(self, scope: str, source: str, way: str | None = None, on: str = "ok") -> Edge | None:
         """What follows one end of a node, a mount's exit, or the start of a scope."""

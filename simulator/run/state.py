@@ -113,7 +113,7 @@ def _started(program: Program, run: Run, event: Event) -> Run:
         for scope in scopes(node):
             steps = _plus(steps, scope, MANY)
         run = run._replace(
-            steps=steps, visits=_plus(run.visits, node, program.visit_cap), attempts=1, error=""
+            steps=steps, visits=_plus(run.visits, node, program.most_visits(node)), attempts=1, error=""
         )
     else:
         run = run._replace(attempts=min(run.attempts + 1, program.visit_cap))
@@ -156,7 +156,7 @@ def _ended(program: Program, run: Run, event: Event, outcome: str, error: str) -
     run = run._replace(
         position=run.position._replace(phase="ended", outcome=outcome),
         results=_put(run.results, node, canonical(result)),
-        ended=_plus(run.ended, f"{node} {outcome}", program.visit_cap),
+        ended=_plus(run.ended, f"{node} {outcome}", program.most_visits(node)),
         done=(*(id for id in run.done if id != node), node),
         error=error,
     )
@@ -172,6 +172,7 @@ def _entered(program: Program, run: Run, event: Event) -> Run:
         inputs=_put(run.inputs, mount, given.text),
         exits=_drop(run.exits, lambda id: id == mount),
         steps=_put_count(run.steps, mount, 0),
+        visits=_plus(run.visits, mount, program.most_visits(mount)),
     )
 
 

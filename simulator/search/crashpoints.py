@@ -19,7 +19,7 @@ from windtunnel.simulator.world import LOG, STORE, WATCH, Cut, Option, State, Wo
 MAX_PATHS: Final = 256
 """Crash-free paths that are looked at."""
 
-MAX_QUIET_STATES: Final = 200_000
+MAX_QUIET_STATES: Final = 20_000
 """States on crash-free paths that are looked at."""
 
 MAX_STEPS: Final = 10_000

@@ -4,9 +4,9 @@ data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import JsonValue
 
@@ -27,7 +27,7 @@ from windtunnel.simulator.world import BUDGET, InputRefused, State, World
 SCHEMA: Final = "windtunnel.exploration.v1"
 CRASH_SCHEMA: Final = "windtunnel.crashpoints.v1"
 DEFAULT_FAULTS: Final = 2
-MAX_RANDOM_RUNS: Final = 2_000
+MAX_RANDOM_RUNS: Final = 500
 """Random runs after a search that was too large to finish."""
 
 Progress = Callable[[int, int, int, int], None]
@@ -156,23 +156,33 @@ class Setup:
         self.reference = snapshot.workflow if reference is None else reference
         switches = frozenset() if fault is None else frozenset({fault})
         program = Program(snapshot, switches=switches, visit_cap=visit_cap)
-        given = first_input(snapshot) if input is None else input
+        self.inputs = inputs_of(snapshot) if input is None else (input,)
         source = provider or GeneratedProvider(snapshot)
-        self.world = World(program, source, given, scripted=scripted)
+        self.world = World(program, source, self.inputs[0], scripted=scripted)
 
-    def token(self, start: Budget, choices: tuple[int, ...]) -> str:
-        """The token of a run."""
-        return encode(
-            Token(self.reference, self.snapshot.digest, self.world.input, start, choices, self.fault)
-        )
+    def token(self, start: Budget, choices: tuple[int, ...], input: JsonValue = None) -> str:
+        """The token of a run; by default of one with the first input."""
+        given = self.world.input if input is None else input
+        return encode(Token(self.reference, self.snapshot.digest, given, start, choices, self.fault))
 
 
-def first_input(snapshot: Snapshot) -> JsonValue:
-    """The input of a run for which none was given. Raises InputRefused when none can be made."""
+def inputs_of(snapshot: Snapshot) -> tuple[JsonValue, ...]:
+    """The inputs of runs for which none was given: the usual one, then those that take other routes.
+
+    Raises InputRefused when none can be made.
+    """
     made = run_inputs(snapshot)
     if not made:
         raise InputRefused(f"No valid input could be made for {snapshot.workflow}; give one with --input.")
-    return made[0]
+    return made
+
+
+class Searched(NamedTuple):
+    """The search from one input."""
+
+    input: JsonValue
+    start: State
+    result: Search
 
 
 def explore(
@@ -190,19 +200,29 @@ def explore(
     found: tuple[Found, ...] = ()
     for number in range(min(1, faults), faults + 1):
         left = budget(number, limits)
-        start = setup.world.start(left)
         told = None if progress is None else _told(progress, number)
-        result = search(setup.world, start, most=most, exact=exact, progress=told)
-        found = tuple(
-            Found(entry[0].invariant, entry[0].message, setup.token(left, result.ways(entry)))
-            for entry in result.found
-        )
-        if not found and not result.complete:
-            found = _random(setup, left, start, seed)
+        searched: list[Searched] = []
+        room = most
+        for tried, input in enumerate(setup.inputs):
+            start = setup.world.start(left, input)
+            share_of = max(1, room // (len(setup.inputs) - tried))
+            result = search(setup.world, start, most=share_of, exact=exact, progress=told)
+            room -= result.states
+            searched.append(Searched(input, start, result))
+            found = tuple(
+                Found(entry[0].invariant, entry[0].message, setup.token(left, result.ways(entry), input))
+                for entry in result.found
+            )
+            if not found and not result.complete:
+                found = _random(setup, left, searched[-1], seed)
+            if found:
+                break
         if found:
             break
     bounds = {"faults": faults, **{name: cap for name, cap in _named(limits) if cap is not None}}
-    return _report(setup, start, result, bounds, found)
+    if not all(each.result.complete for each in searched):
+        bounds["states"] = most
+    return _report(setup, searched, bounds, found)
 
 
 def _told(progress: Progress, number: int) -> Callable[[int, int, int], None]:
@@ -216,54 +236,57 @@ def _named(caps: dict[str, int | None]) -> list[tuple[str, int | None]]:
     return [(_BOUND_NAMES.get(kind, kind), cap) for kind, cap in sorted(caps.items())]
 
 
-def _random(setup: Setup, left: Budget, start: State, seed: int) -> tuple[Found, ...]:
+def _random(setup: Setup, left: Budget, searched: Searched, seed: int) -> tuple[Found, ...]:
     """Random runs beyond what the search had room for."""
-    for number in range(MAX_RANDOM_RUNS):
-        run = simulate_world(setup.world, start, Seeded(seed + number))
+    for number in range(max(1, MAX_RANDOM_RUNS // len(setup.inputs))):
+        run = simulate_world(setup.world, searched.start, Seeded(seed + number))
         if run.violations:
             first = run.violations[0]
-            return (Found(first.invariant, first.message, setup.token(left, run.choices)),)
+            token = setup.token(left, run.choices, searched.input)
+            return (Found(first.invariant, first.message, token),)
     return ()
 
 
 def _report(
-    setup: Setup, start: State, result: Search, bounds: dict[str, int], found: tuple[Found, ...]
+    setup: Setup, searched: Sequence[Searched], bounds: dict[str, int], found: tuple[Found, ...]
 ) -> Exploration:
     snapshot, world = setup.snapshot, setup.world
+    results = [each.result for each in searched]
     seen = taken(outcome.actions for outcome in world.outcomes)
     return Exploration(
         snapshot.workflow,
         snapshot.revision,
         snapshot.digest,
         bounds,
-        result.complete and not found,
-        result.schedules,
-        result.states,
-        result.transitions,
+        all(result.complete for result in results) and not found,
+        sum(result.schedules for result in results),
+        sum(result.states for result in results),
+        sum(result.transitions for result in results),
         world.distinct_calls,
         found,
         share(edges_of(snapshot), seen.edges),
         share(exits_of(snapshot), seen.exits),
         share(outcomes_of(snapshot), seen.outcomes),
-        _crash_coverage(world, start, result),
+        _crash_coverage(world, searched),
         share(
             *(sorted(f"{node}: {name}" for node, name in names) for names in (world.offered, world.behaved))
         ),
         dict(sorted(world.tested.items())),
         dict(sorted(world.gaps.items())),
-        result.collision_bound,
+        sum(result.collision_bound for result in results),
     )
 
 
-def _crash_coverage(world: World, start: State, result: Search) -> Share:
+def _crash_coverage(world: World, searched: Sequence[Searched]) -> Share:
     """Which crash points of the crash-free paths lead to a state that the search visited."""
     covered, missed = 0, []
-    for path in crash_free_paths(world, start):
-        for point in points(world, path):
-            if _crash_seen(world, result, point):
-                covered += 1
-            else:
-                missed.append(f"{point.node or 'run'}: {point.place}")
+    for each in searched:
+        for path in crash_free_paths(world, each.start):
+            for point in points(world, path):
+                if _crash_seen(world, each.result, point):
+                    covered += 1
+                else:
+                    missed.append(f"{point.node or 'run'}: {point.place}")
     return Share(covered, covered + len(missed), tuple(missed))
 
 
@@ -277,7 +300,7 @@ def _crash_seen(world: World, result: Search, point: Point) -> bool:
 
 
 def crashpoints(setup: Setup) -> CrashPoints:
-    """Fire every crash point of the crash-free paths and go on to an end."""
+    """Fire every crash point of the crash-free paths of the first input and go on to an end."""
     snapshot, world = setup.snapshot, setup.world
     start = world.start(budget(1, {}))
     paths = crash_free_paths(world, start)

@@ -18,8 +18,8 @@ from typing import Final
 from windtunnel.simulator.invariants import STUCK, Violation, stuck
 from windtunnel.simulator.world import WATCH, State, World
 
-MAX_STATES: Final = 5_000_000
-"""States after which a search gives up and says so."""
+MAX_STATES: Final = 500_000
+"""States after which a search gives up and says so, unless more are asked for."""
 
 NOWHERE: Final = 0xFFFF_FFFF
 """No state: the parent of the start, the quiet way of an end."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from tests.conftest import CASES
 from windtunnel.compiler.changes import ORDER, Rank, grouped, heaviest, rank_of
 from windtunnel.compiler.compatibility import compare
 from windtunnel.compiler.edgechanges import edge_changes
+from windtunnel.compiler.explanation import texts_of
 from windtunnel.compiler.nodechanges import _ELSEWHERE, FIELDS
 from windtunnel.compiler.pipeline import compile_workflow
 from windtunnel.compiler.reader import MemoryReader
@@ -255,3 +259,35 @@ def test_long_texts_are_cut_to_where_they_part() -> None:
     assert change.before.endswith("END")
     assert change.now.endswith("STOP")
     assert change.before.startswith("…")
+
+
+PAGES = CASES.parent.parent / "compiler" / "pages"
+SUBJECTS = (texts_of((PAGES / "WT1014.ok.flow").read_text("utf-8"))["main.flow"], CHILD)
+TOKEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+")
+QUIET = frozenset({"WT1012", "WT1013", "WT1015"})
+"""Rules about what is in no behaviour digest: labels, titles, examples."""
+
+
+@settings(max_examples=120, deadline=None)
+@given(text=st.sampled_from(SUBJECTS), way=st.integers(0, 3), first=st.integers(0), second=st.integers(0))
+def test_a_change_is_said_if_and_only_if_the_behaviour_is_another(
+    text: str, way: int, first: int, second: int
+) -> None:
+    """Lines that go or change places, other words: what still compiles is compared."""
+    lines = text.split("\n")
+    i, j = first % len(lines), second % len(lines)
+    if way == 0:
+        del lines[i]
+    elif way == 1:
+        lines[i], lines[j] = lines[j], lines[i]
+    edited = "\n".join(lines)
+    if way > 1:
+        tokens = list(TOKEN.finditer(text))
+        old, new = tokens[first % len(tokens)], tokens[second % len(tokens)][0]
+        edited = text[: old.start()] + (new if way == 2 else f"{new}1") + text[old.end() :]
+    made = compile_workflow(MemoryReader({"main.flow": edited}), "main.flow").snapshot
+    if made is None:
+        return
+    before = compiled(text)
+    told = {change.code for change in compare(before, made)} - QUIET
+    assert bool(told) == (before.digests.behaviour != made.digests.behaviour)

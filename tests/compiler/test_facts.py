@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import windtunnel.compiler.bounds
 from tests.compiler.snapshots import (
     action,
     agent,
@@ -273,3 +274,14 @@ def test_every_built_in_has_facts(name: str) -> None:
     assert isinstance(made.max_steps, int)
     assert found.steps.whole.value <= made.max_steps
     assert found.turns.whole.value is not None
+
+
+def test_a_long_formula_names_its_first_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sum is whole; the names are as many as a line can take."""
+    nodes = {f"n{number}": compute() for number in range(4)}
+    arrows = [edge(f"n{number}", f"n{number + 1}") for number in range(3)]
+    made = snapshot(nodes, [edge("start", "n0"), *arrows, edge("n3", "exit done")])
+    monkeypatch.setattr(windtunnel.compiler.bounds, "MAX_TERMS", 4)
+    assert steps(made) == Bound("n0 + n1 + n2 + n3", 4)
+    monkeypatch.setattr(windtunnel.compiler.bounds, "MAX_TERMS", 3)
+    assert steps(made) == Bound("n0 + n1 + n2 + 1 more", 4)

@@ -27,7 +27,7 @@ from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat import loop as loops
 from windtunnel.simulator.events import DURABLE, Append, Commit, Emit, Event
 from windtunnel.simulator.invariants import STUCK
-from windtunnel.simulator.run import engine
+from windtunnel.simulator.run import engine, recovery
 from windtunnel.simulator.run.state import fold
 from windtunnel.simulator.search.exploration import Setup
 from windtunnel.simulator.search.explorer import search
@@ -384,7 +384,7 @@ def test_a_fault_for_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_going_in_circles_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patch: a restarted engine that finds a running run starts again, and again."""
-    original = world.boot
+    original = recovery.boot
 
     def starts_again(program: Any, view: Any) -> Any:
         return (engine.Engine(), ()) if view.position.status == "running" else original(program, view)

@@ -290,14 +290,22 @@ def test_what_decides_a_route_is_found_through_computes_and_lets() -> None:
     assert signature({"status": "ready"}, [("status",), ("a", "b")]) == ('"ready"', "null")
 
 
-def test_inputs_of_a_run_are_minimal_and_full() -> None:
+def test_inputs_of_a_run_are_the_smallest_and_those_that_take_other_routes() -> None:
+    """What no route depends on makes no input of its own; a word that something is compared with does."""
     fields: Any = {
         "topic": {"type": TEXT},
         "note": {"type": TEXT, "optional": True},
         "size": {"type": {"kind": "int", "min": 1, "max": 9}, "hasDefault": True, "default": 3},
     }
-    whole = snapshot({"choose": agent(submission(READY))}, input={"kind": "record", "fields": fields})
-    first, second = run_inputs(whole)
+    record = {"kind": "record", "fields": fields}
+    plain = snapshot({"choose": agent(submission(READY))}, input=record)
+    assert run_inputs(plain) == ({"topic": "alpha", "size": 3},)
+    routed = snapshot(
+        {"choose": agent(submission(READY))},
+        edges=[{**MATCHED, "from": "choose", "subject": ["field", ["input", ""], "note", False]}],
+        input=record,
+    )
+    first, second = run_inputs(routed)
     assert first == {"topic": "alpha", "size": 3}
     assert isinstance(second, dict)
     assert set(second) == {"topic", "note", "size"}

@@ -25,7 +25,7 @@ from tests.simulator.flows import (
     types,
     uses,
 )
-from windtunnel.simulator import InputRefused, NotSimulated, simulate
+from windtunnel.simulator import InputRefused, simulate
 from windtunnel.simulator.providers.behaviour import SILENCE, Addressed, Submit, submission
 
 STALL = Turn(stalls=True)
@@ -371,14 +371,3 @@ def test_the_contract_stands_last_in_the_prompt() -> None:
     )
     submit = events(run(DECIDE, pick=[submits({"n": 1}), SILENCE]), "agent_prompt_sent")[0]
     assert f'"attempt": "{submit["attemptId"]}"' in submit["payload"]["prompt"]
-
-
-def test_a_node_that_cannot_run_yet_is_refused_by_name() -> None:
-    """Nothing pretends: an action is named and not run."""
-    text = (
-        "language 1\nworkflow w { revision 1 exits { done: json }\n"
-        '  action go { call "a.b" returns json idempotencyKey "k" }\n'
-        "  edges { start -> go -> exit done }\n}\n"
-    )
-    with pytest.raises(NotSimulated, match="action node go"):
-        simulate(flow(text))

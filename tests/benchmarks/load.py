@@ -1,0 +1,127 @@
+"""Many runs through one store, by several processes that are killed at random.
+
+`python -m tests.benchmarks.load [RUNS] [PROCESSES] [KILLS A SECOND]`: nothing may be lost or done twice.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time  # noqa: TID251
+from collections import Counter
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.benchmarks.store import AGENTS, Bench
+from windtunnel.simulator.choices import Seeded
+from windtunnel.simulator.durable import wall
+from windtunnel.simulator.durable.host import LEASE_MS, Host
+from windtunnel.simulator.durable.session import MemoryLedger
+from windtunnel.simulator.durable.sessionfile import SessionFile, session_path
+from windtunnel.simulator.store.interface import RunIsOver
+from windtunnel.simulator.store.records import FINAL, Claim
+from windtunnel.simulator.store.sqlite import SqliteStore, open_store
+
+NODES: Final = 3
+
+
+class Load(NamedTuple):
+    """What became of the runs: `wrong` says of which, and why."""
+
+    runs: int
+    kills: int
+    resumed: int
+    seconds: float
+    wrong: tuple[str, ...]
+
+
+def hammer(folder: Path, runs: int, processes: int, kills_a_second: float, seed: int = 0) -> Load:
+    """Put runs into a store and let processes work on them, each of which may die at any moment."""
+    bench, path = Bench(AGENTS), folder / "load.db"
+    with open_store(path, create=True) as store:
+        for _ in range(runs):
+            store.create(bench.new)
+    began = time.monotonic()
+    choices, kills = Seeded(seed), 0
+    workers = [_born(bench, path, number) for number in range(processes)]
+    pause = 1 / kills_a_second if kills_a_second else 0.05
+    while any(workers):
+        time.sleep(pause)
+        for number, pid in enumerate(workers):
+            if pid and os.waitpid(pid, os.WNOHANG)[0]:
+                workers[number] = 0
+        alive = [number for number, pid in enumerate(workers) if pid]
+        if alive and kills_a_second:
+            number = alive[choices.choose(len(alive), "who dies")]
+            os.kill(workers[number], signal.SIGKILL)
+            _, status = os.waitpid(workers[number], 0)
+            kills += os.WIFSIGNALED(status)
+            workers[number] = _born(bench, path, number)
+    seconds = time.monotonic() - began
+    with open_store(path) as store:
+        resumed, wrong = _verdict(store, path)
+    return Load(runs, kills, resumed, seconds, wrong)
+
+
+def _born(bench: Bench, path: Path, number: int) -> int:
+    """A process that works until nothing is left to do."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with open_store(path) as store:
+                while left := [record.run for record in store.runs() if record.status not in FINAL]:
+                    for run in left[number % len(left) :] + left[: number % len(left)]:
+                        _work(bench, store, path, run)
+            os._exit(0)
+        finally:
+            os._exit(99)
+    return pid
+
+
+def _work(bench: Bench, store: SqliteStore, path: Path, run: str) -> None:
+    """One run to its end, unless somebody else has it."""
+    try:
+        claim = store.claim(run, wall.owner(), wall.now_ms(), LEASE_MS, wall.is_dead)
+    except RunIsOver:
+        return
+    if isinstance(claim, Claim):
+        session = SessionFile(session_path(path, run))
+        Host(bench.program, bench.provider, store, session, MemoryLedger(), claim, wall=wall.now_ms).work()
+
+
+def _verdict(store: SqliteStore, path: Path) -> tuple[int, tuple[str, ...]]:
+    """How often a run was taken up again, and everything that is not as it should be."""
+    resumed, wrong = 0, []
+    for record in store.runs():
+        types = Counter(line.event.type for line in store.trace(record.run))
+        once = (types["run_started"], types["run_completed"], types["node_finished"], types["node_failed"])
+        entries = SessionFile(session_path(path, record.run)).entries
+        shown = [entry for entry in entries if entry.get("stop") == "stop" and entry["text"]]
+        resumed += types["run_resumed"]
+        if once != (1, 1, NODES, 0):
+            wrong.append(f"{record.run}: {dict(types)}")
+        if len(shown) != 1 or len(store.receipts(record.run)) != 1:
+            wrong.append(f"{record.run}: {len(shown)} visible answers")
+    return resumed, tuple(wrong)
+
+
+def main() -> None:
+    """Print what became of them."""
+    given = [float(text) for text in sys.argv[1:]]
+    runs, processes, kills = (given + [10_000, 4, 5][len(given) :])[:3]
+    with tempfile.TemporaryDirectory() as folder:
+        load = hammer(Path(folder), int(runs), int(processes), kills)
+    rate = load.runs / load.seconds
+    print(  # noqa: T201
+        f"{load.runs:,} runs of three nodes by {int(processes)} processes in {load.seconds:.1f} s "
+        f"({rate:,.0f} runs/s), {load.kills} kills, {load.resumed} times taken up again, "
+        f"{len(load.wrong)} lost or doubled"
+    )
+    for line in load.wrong[:20]:
+        print(f"  {line}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
