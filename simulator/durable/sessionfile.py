@@ -56,7 +56,7 @@ class SessionFile:
         try:
             new = not self.path.exists()
             if new:
-                self.path.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+                _make_folder(self.path.parent)
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
             try:
                 taken = self._write(handle, data)
@@ -67,7 +67,6 @@ class SessionFile:
                 os.close(handle)
             if new:
                 _sync_folder(self.path.parent)
-                _sync_folder(self.path.parent.parent)
         except OSError as problem:
             raise self._refused(problem) from None
 
@@ -99,7 +98,7 @@ class LedgerFile:
 
     def apply(self, entry: Mapping[str, Any]) -> None:
         """One more, synced before anybody hears of it."""
-        self.path.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        _make_folder(self.path.parent)
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
         try:
             os.ftruncate(handle, len(self._whole))
@@ -110,6 +109,13 @@ class LedgerFile:
         finally:
             os.close(handle)
         self.done = (*self.done, dict(entry))
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder, and its name last."""
+    if not folder.is_dir():
+        folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        _sync_folder(folder.parent)
 
 
 def _sync_folder(folder: Path) -> None:
