@@ -93,8 +93,8 @@ def explore(
 
     Without an `input` every input is tried that may take another route. `exact` keeps whole states; a search
     stops after about `states` of them, MAX_STATES by default, and its report is not complete then. With
-    `fault` a seeded bug is switched on; without a snapshot its own small world is explored. `reference` is the name that tokens give the workflow. Raises InputRefused,
-    NotSimulated and UnknownFault.
+    `fault` a seeded bug is switched on; without a snapshot its own small world is explored. `reference` is
+    the name that tokens give the workflow. Raises InputRefused, NotSimulated and UnknownFault.
     """
     caps = {"crash": crashes, "duplicate": duplicates, "provider": provider_faults}
     setup = _setup(snapshot, input, fault, reference, provider)

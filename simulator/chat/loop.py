@@ -55,7 +55,8 @@ class Loop(NamedTuple):
 
     `own` tells the step's turn from the turn of a follow-up in the same run; `calls` wait for the one in
     front, `kept` says that their message stands in the log; `muted` since a submission was accepted;
-    `frozen` is why the step's own part ended, once follow-ups run; `held` keeps the queue after an error or an abort.
+    `frozen` is why the step's own part ended, once follow-ups run; `held` keeps the queue after an error or
+    an abort.
     """
 
     phase: str = "down"

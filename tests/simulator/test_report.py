@@ -147,7 +147,15 @@ def test_a_violation_comes_with_the_command_that_shows_it(golden: Callable[[str,
 
 
 def test_the_verdict_never_claims_more_than_was_looked_at() -> None:
-    assert verdict(REPORT).startswith("✓")
+    whole = copy.deepcopy(REPORT)
+    for kind in ("edges", "exits"):
+        whole["coverage"].get(kind, {})["missed"] = []
+    assert verdict(whole).startswith("✓")
+    missed = copy.deepcopy(whole)
+    missed["coverage"]["edges"]["missed"] = ["judge \"good\""]
+    assert verdict(missed).startswith("? ")
+    assert "1 edge never came to pass" in verdict(missed)
+    assert "Give the agents before it an `example`" in exploration(missed)
     assert verdict({**REPORT, "complete": False}).startswith("?")
     assert verdict({**REPORT, "gaps": {"choose": "add an example"}}).startswith("?")
     assert verdict({**REPORT, "complete": False, "violations": [VIOLATION]}).startswith("✗ 1 violation ")
