@@ -152,7 +152,7 @@ def test_the_verdict_never_claims_more_than_was_looked_at() -> None:
         whole["coverage"].get(kind, {})["missed"] = []
     assert verdict(whole).startswith("✓")
     missed = copy.deepcopy(whole)
-    missed["coverage"]["edges"]["missed"] = ["judge \"good\""]
+    missed["coverage"]["edges"]["missed"] = ['judge "good"']
     assert verdict(missed).startswith("? ")
     assert "1 edge never came to pass" in verdict(missed)
     assert "Give the agents before it an `example`" in exploration(missed)
