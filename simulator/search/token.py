@@ -15,7 +15,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from windtunnel.compiler.canonical import CanonicalError, canonical, parse_json
-from windtunnel.simulator.budget import Budget
+from windtunnel.simulator.budget import KINDS, Budget
 
 PREFIX: Final = "wt1"
 SUM_LENGTH: Final = 8
@@ -81,11 +81,13 @@ def _read(value: Any) -> Token:
     numbers = value["n"]
     if not isinstance(value["w"], str) or not isinstance(value["d"], str):
         raise TypeError("names are texts")
+    if len(numbers) != 1 + len(KINDS) or any(type(number) is not int for number in numbers):
+        raise TypeError("a budget is a total and a cap for each kind of fault")
     return Token(
         value["w"],
         value["d"],
         value["i"],
-        Budget(int(numbers[0]), tuple(int(number) for number in numbers[1:])),
+        Budget(numbers[0], tuple(numbers[1:])),
         _stretched(value["c"]),
         value.get("f"),
     )
