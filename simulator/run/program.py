@@ -88,12 +88,14 @@ class Program:
     """The snapshot, compiled.
 
     `switches` are the seeded faults that are on; only engine and recovery look at them. `visit_cap` saturates
-    the counts of visits.
+    the counts of visits. Raises NotSimulated.
     """
 
     def __init__(
         self, snapshot: Snapshot, *, switches: frozenset[str] = frozenset(), visit_cap: int = 2
     ) -> None:
+        if snapshot.presentation is not None:
+            raise NotSimulated(f"not simulated yet: the presentation at the end of {snapshot.workflow}")
         self.snapshot = snapshot
         self.switches = switches
         self.visit_cap = visit_cap

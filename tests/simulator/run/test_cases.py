@@ -25,7 +25,7 @@ from tests.simulator.flows import (
     types,
     uses,
 )
-from windtunnel.simulator import InputRefused, simulate
+from windtunnel.simulator import InputRefused, NotSimulated, simulate
 from windtunnel.simulator.providers.behaviour import SILENCE, Addressed, Submit, submission
 
 STALL = Turn(stalls=True)
@@ -371,3 +371,9 @@ def test_the_contract_stands_last_in_the_prompt() -> None:
     )
     submit = events(run(DECIDE, pick=[submits({"n": 1}), SILENCE]), "agent_prompt_sent")[0]
     assert f'"attempt": "{submit["attemptId"]}"' in submit["payload"]["prompt"]
+
+
+def test_a_presentation_is_refused_by_name() -> None:
+    """Nothing pretends: what does not run yet is named and not passed over."""
+    with pytest.raises(NotSimulated, match="the presentation at the end of"):
+        simulate(flow(ANSWER.replace("revision 1", 'revision 1\n  presentation "Sum it up."', 1)))
