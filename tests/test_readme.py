@@ -20,7 +20,7 @@ from windtunnel.simulator.cli import run
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 FENCE = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-CLOCKED = re.compile(r"^(  (?:seconds|states per second) +)[\d.,]+$", re.MULTILINE)
+CLOCKED = re.compile(r"^(  (?:seconds|states per second)) +[\d.,]+$", re.MULTILINE)
 
 
 def blocks(language: str) -> list[re.Match[str]]:
@@ -49,7 +49,7 @@ def rerun(body: str) -> str:
 
 def timeless(text: str) -> str:
     """The text with every figure of a clock replaced."""
-    return CLOCKED.sub(r"\1…", text)
+    return CLOCKED.sub(r"\1 …", text)
 
 
 def test_console_blocks_print_what_they_show(tmp_path: Path, request: pytest.FixtureRequest) -> None:
