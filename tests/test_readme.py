@@ -48,8 +48,8 @@ def rerun(body: str) -> str:
 
 
 def timeless(text: str) -> str:
-    """The text with every figure of a clock replaced."""
-    return CLOCKED.sub(r"\1 …", text)
+    """The text with every figure of a clock replaced, and without the widths of columns that they decide."""
+    return re.sub(r"(?<=\S) {2,}", "  ", CLOCKED.sub(r"\1 …", text))
 
 
 def test_console_blocks_print_what_they_show(tmp_path: Path, request: pytest.FixtureRequest) -> None:
