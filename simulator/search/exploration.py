@@ -201,42 +201,28 @@ def explore(
     for number in range(min(1, faults), faults + 1):
         left = budget(number, limits)
         told = None if progress is None else _told(progress, number)
-        searched, found = _search_all(setup, left, most, exact, told)
-        for each in searched if not found else ():
-            if not each.result.complete:
-                found = found or _random(setup, left, each, seed)
+        searched: list[Searched] = []
+        room = most
+        for tried, input in enumerate(setup.inputs):
+            start = setup.world.start(left, input)
+            share_of = max(1, room // (len(setup.inputs) - tried))
+            result = search(setup.world, start, most=share_of, exact=exact, progress=told)
+            room -= result.states
+            searched.append(Searched(input, start, result))
+            found = tuple(
+                Found(entry[0].invariant, entry[0].message, setup.token(left, result.ways(entry), input))
+                for entry in result.found
+            )
+            if not found and not result.complete:
+                found = _random(setup, left, searched[-1], seed)
+            if found:
+                break
         if found:
             break
     bounds = {"faults": faults, **{name: cap for name, cap in _named(limits) if cap is not None}}
     if not all(each.result.complete for each in searched):
         bounds["states"] = most
     return _report(setup, searched, bounds, found)
-
-
-def _search_all(
-    setup: Setup, left: Budget, most: int, exact: bool, progress: Callable[[int, int, int], None] | None
-) -> tuple[list[Searched], tuple[Found, ...]]:
-    """The search from each input: the room is shared, and what is left goes to those that were too large."""
-    searched: list[Searched] = []
-    waiting = [(input, most // len(setup.inputs)) for input in setup.inputs]
-    room, again = most, False
-    while waiting:
-        input, share_of = waiting.pop(0)
-        start = setup.world.start(left, input)
-        result = search(setup.world, start, most=max(1, share_of), exact=exact, progress=progress)
-        room -= 0 if again else result.states
-        searched = [each for each in searched if each.input != input] + [Searched(input, start, result)]
-        found = tuple(
-            Found(entry[0].invariant, entry[0].message, setup.token(left, result.ways(entry), input))
-            for entry in result.found
-        )
-        if found:
-            return searched, found
-        if not waiting and not again:
-            again = True
-            larger = [each for each in searched if not each.result.complete]
-            waiting = [(one.input, one.result.states + room // len(larger)) for one in larger if room > 0]
-    return searched, ()
 
 
 def _told(progress: Progress, number: int) -> Callable[[int, int, int], None]:
