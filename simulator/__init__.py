@@ -21,6 +21,7 @@ account       the watcher's account of a run, and what it holds it to
 promises      what must hold of effects, notifications and requests
 invariants    what must hold in every run
 tables        the components of the world as numbers, and every change of one
+offers        what provider, effects and people may do
 world         everything wired together
 trace         a path written down with absolute names
 simulation    one path through the world

@@ -216,6 +216,25 @@ def simulate_world(world: World, start: State, choices: Choices) -> Run:
     return finish(teller, taken)
 
 
+def wander(
+    world: World, start: State, choices: Choices, most: int
+) -> tuple[Violation | None, tuple[int, ...]]:
+    """Follow the choices for at most so many transitions, without a word: what broke, and the choices."""
+    taken: list[int] = []
+    state = start
+    for _ in range(most):
+        options = world.options(state)
+        if not options or _at_rest(options, choices):
+            end = None if world.waits_for_value(state) else stuck(world.watches.values[state[WATCH]])
+            return end, tuple(taken)
+        choice = choices.choose(len(options), options[0].move.label)
+        taken.append(choice)
+        if options[choice].violations:
+            return options[choice].violations[0], tuple(taken)
+        state = options[choice].state
+    return None, tuple(taken)
+
+
 def _at_rest(options: list[Option], choices: Choices) -> bool:
     """Whether only faults are left and no recorded choice asks for one."""
     quiet = not options[0].move.kind and options[0].cut is None

@@ -6,7 +6,7 @@ seen before costs next to nothing. Views are made here too, and nowhere else.
 
 from __future__ import annotations
 
-from typing import cast
+from typing import NamedTuple, cast
 
 from windtunnel.simulator import network, outside
 from windtunnel.simulator.budget import Budget, spend
@@ -39,6 +39,22 @@ from windtunnel.simulator.store.memory import commit
 
 AGES, TOLD = 1, 2
 ENDED, WAITS, UNTOLD = 1, 2, 4
+
+
+class Cut(NamedTuple):
+    """Where a crash falls inside an outcome: after `done` actions, `rows` rows into the next, torn or not."""
+
+    done: int
+    rows: int = 0
+    torn: bool = False
+
+
+def until(actions: tuple[Action, ...], cut: Cut) -> tuple[Action, ...]:
+    """What had happened when the crash fell."""
+    done = actions[: cut.done]
+    if cut.torn and cut.rows:
+        return (*done, Append(cast(Append, actions[cut.done]).rows[: cut.rows]))
+    return done
 
 
 class Tables:

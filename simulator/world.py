@@ -41,24 +41,59 @@ from windtunnel.simulator.events import (
     Withdraw,
 )
 from windtunnel.simulator.invariants import Facts, Violation, Watch
-from windtunnel.simulator.moves import NOTHING, Beyond, Draft, Host, Links, late_moves, moves
-from windtunnel.simulator.network import CHAT, Provider
+from windtunnel.simulator.moves import NOTHING, Draft, Host, Links, late_moves, moves
+from windtunnel.simulator.network import Provider
+from windtunnel.simulator.offers import (
+    BUDGET,
+    ENGINE,
+    INBOX,
+    LATE,
+    LOG,
+    LOOP,
+    OUTSIDE,
+    PROVIDER,
+    STORE,
+    TIMER,
+    WATCH,
+    WIRE,
+    Offers,
+    State,
+)
 from windtunnel.simulator.pool import Pool
 from windtunnel.simulator.providers import behaviour as providers
-from windtunnel.simulator.providers.behaviour import Behaviour, Kind, Menu, Request
+from windtunnel.simulator.providers.behaviour import Behaviour
 from windtunnel.simulator.providers.people import GeneratedPeople, People
 from windtunnel.simulator.run.engine import Engine, View, engine
 from windtunnel.simulator.run.notifications import Outbox, deliver
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.recovery import boot, recover
-from windtunnel.simulator.run.state import FINAL, Scope, visit
+from windtunnel.simulator.run.state import FINAL
 from windtunnel.simulator.store.memory import created
-from windtunnel.simulator.tables import AGES, ENDED, UNTOLD, WAITS, Tables
+from windtunnel.simulator.tables import AGES, ENDED, WAITS, Cut, until
 
-State = tuple[int, ...]
-"""Numbers of pools: loop, engine, inbox, wire, provider, late, timer, log, store, outside, budget, watch."""
-
-LOOP, ENGINE, INBOX, WIRE, PROVIDER, LATE, TIMER, LOG, STORE, OUTSIDE, BUDGET, WATCH = range(12)
+__all__ = [
+    "BUDGET",
+    "ENGINE",
+    "INBOX",
+    "LATE",
+    "LOG",
+    "LOOP",
+    "OUTSIDE",
+    "PROVIDER",
+    "RECHECK_EVERY",
+    "STORE",
+    "TIMER",
+    "WATCH",
+    "WIRE",
+    "Cut",
+    "InputRefused",
+    "Move",
+    "Option",
+    "Outcome",
+    "State",
+    "World",
+    "until",
+]
 
 
 class Move(NamedTuple):
@@ -74,14 +109,6 @@ class Move(NamedTuple):
     timer: int
     again: bool
     label: str
-
-
-class Cut(NamedTuple):
-    """Where a crash falls inside an outcome: after `done` actions, `rows` rows into the next, torn or not."""
-
-    done: int
-    rows: int = 0
-    torn: bool = False
 
 
 class Outcome(NamedTuple):
@@ -115,7 +142,7 @@ class InputRefused(ValueError):
     """The input of the run does not fit the workflow; the message says where."""
 
 
-class World(Tables):
+class World(Offers):
     """One workflow with one input and one provider; a `scripted` one is told how far a visit has come.
 
     `people` answer its requests; by default they give every answer that there is. Raises InputRefused when
@@ -134,23 +161,15 @@ class World(Tables):
         verdict = program.accepts.accept(input)
         if isinstance(verdict, Refused):
             raise InputRefused(str(verdict))
-        super().__init__(program)
-        self.provider = provider
-        self.people = people or GeneratedPeople(program.snapshot)
+        super().__init__(program, provider, people or GeneratedPeople(program.snapshot))
         self.input = verdict.value
         self.facts = Facts(program.snapshot)
         self.watches: Pool[Watch] = Pool()
         self.outcomes: list[Outcome] = []
         self.tested: Counter[str] = Counter()
-        self.gaps: dict[str, str] = {}
-        self.offered: set[tuple[str, str]] = set()
-        self.behaved: set[tuple[str, str]] = set()
         self._called: dict[tuple[str, int, int, int], int] = {}
         self._moves: dict[tuple[int, ...], tuple[tuple[Move, ...], tuple[Move, ...]]] = {}
         self._lates_moves: dict[tuple[int, ...], tuple[Move, ...]] = {}
-        self._menus: dict[tuple[int, int], Menu] = {}
-        self._effects: dict[tuple[int, int], Menu] = {}
-        self._answers: dict[int, tuple[tuple[str, Answered], ...]] = {}
         self._seen: dict[tuple[int, int, Cut | None, int], tuple[int, tuple[Violation, ...]]] = {}
         self._hits = 0
         self._step = self.messages.id(Step())
@@ -237,8 +256,8 @@ class World(Tables):
         links = self._links(state)
         host = Host(self.loops.values[state[LOOP]], self.engines.values[state[ENGINE]], self.over(state))
         # While the host drains its queue nobody outside is looked at.
-        menu = self._menu(links.provider, state) if links.provider.asked and not links.inbox else None
-        beyond = NOTHING if links.inbox else self._beyond(host, state)
+        menu = self.menu(links.provider, state) if links.provider.asked and not links.inbox else None
+        beyond = NOTHING if links.inbox else self.beyond(host, state)
         drafts = moves(host, links, menu, beyond, late=comes)
         first = tuple(self._intern(draft) for draft in drafts.first)
         rest = tuple(self._intern(draft) for draft in drafts.rest)
@@ -274,86 +293,6 @@ class World(Tables):
             draft.again,
             draft.label,
         )
-
-    def _menu(self, call: Provider, state: State) -> Menu:
-        """What the provider may do with the question that is asked."""
-        asked = call.question
-        if asked is None:
-            return Menu((CHAT,))
-        view = self.narrow_view(state[STORE])
-        key = (self.calls.id(call), view)
-        found = self._menus.get(key)
-        if found is None:
-            read = self.views.values[view]
-            assert isinstance(read, View), "the narrow view is the engine's"
-            scope = Scope(self.program, read.run)
-            request = Request(
-                asked.node,
-                asked.visit,
-                Kind(asked.kind),
-                asked.prompt,
-                asked.max_chars,
-                scope,
-                max(0, call.sent),
-            )
-            found = self._menus[key] = self.provider.menu(request)
-            self.offered.update((asked.node, one.name) for one in (*found.quiet, *found.deviations))
-            if found.gap is not None:
-                self.gaps.setdefault(asked.node, found.gap)
-        return found
-
-    def _beyond(self, host: Host, state: State) -> Beyond:
-        """What effects, people and notifications may do."""
-        stands = self.stands(state[STORE])
-        effect = self._effect_menu(state) if self.outsides.values[state[OUTSIDE]].call is not None else None
-        answers: tuple[tuple[str, Answered], ...] = ()
-        due = False
-        if stands & WAITS and host.engine.phase == "waiting":
-            answers = self._answers_to(state[STORE])
-            asked = self.stores.values[state[STORE]].request
-            due = asked is not None and asked.due
-        notice = bool(stands & UNTOLD) and host.loop.phase != "down"
-        return Beyond(effect, answers, due, notice)
-
-    def _effect_menu(self, state: State) -> Menu:
-        """What the effect in flight may do."""
-        view = self.narrow_view(state[STORE])
-        key = (state[OUTSIDE], view)
-        found = self._effects.get(key)
-        if found is None:
-            beyond = self.outsides.values[state[OUTSIDE]]
-            assert beyond.call is not None, "an effect was called"
-            asked = beyond.call.question
-            read = cast(View, self.views.values[view])
-            scope = Scope(self.program, read.run)
-            request = Request(asked.node, asked.visit, Kind.EFFECT, asked.prompt, None, scope)
-            found = self._effects[key] = outside.offered(beyond, self.provider.menu(request))
-            self.offered.update((asked.node, one.name) for one in (*found.quiet, *found.deviations))
-            if found.gap is not None:
-                self.gaps.setdefault(asked.node, found.gap)
-        return found
-
-    def _answers_to(self, store: int) -> tuple[tuple[str, Answered], ...]:
-        """What people may answer to the open request, each with its name."""
-        view = self.narrow_view(store)
-        found = self._answers.get(view)
-        if found is None:
-            read = cast(View, self.views.values[view])
-            asked, node = read.run.request, read.position.node
-            assert asked is not None, "a run waits for an answer"
-            answers = self.people.answers(node, visit(read.run, node), Scope(self.program, read.run))
-            found = tuple((one.name, Answered(asked.digest, one.choice, one.value)) for one in answers)
-            self._answers[view] = found
-            self.offered.update((node, one.name) for one in answers)
-        return found
-
-    def waits_for_value(self, state: State) -> bool:
-        """Whether nothing good could be made for provider or effect: a gap of ours, not of the run."""
-        call = self.calls.values[state[PROVIDER]]
-        if call.asked and not self._menu(call, state).quiet:
-            return True
-        beyond = self.outsides.values[state[OUTSIDE]]
-        return beyond.call is not None and not self._effect_menu(state).quiet
 
     def over(self, state: State) -> bool:
         """Whether the run has ended, and nobody can continue it."""
@@ -412,7 +351,7 @@ class World(Tables):
             return self._outcome(0, message, deliver(self.program, read))
         assert isinstance(read, View), "the engine reads its own view"
         if isinstance(event, Answered):
-            self._note_answer(read, event)
+            self.note_answer(read, event)
         state = self.engines.values[local]
         if isinstance(event, Step) and state.phase == "down":
             result = boot(self.program, read)
@@ -431,13 +370,6 @@ class World(Tables):
         outcome = self._outcome(self.outsides.id(after), message, actions)
         applied = any(isinstance(action, Emit) for action in actions)
         return outcome._replace(cuts=(Cut(1),)) if applied else outcome
-
-    def _note_answer(self, view: View, answer: Answered) -> None:
-        """Which of the offered answers was given."""
-        if view.run.request is not None:
-            for name, one in self._answers.get(self.views.id(view), ()):
-                if (one.choice, one.value) == (answer.choice, answer.value):
-                    self.behaved.add((view.position.node, name))
 
     def _outcome(self, local: int, message: int, actions: tuple[Action, ...]) -> Outcome:
         cuts: list[Cut] = []
@@ -542,14 +474,6 @@ class World(Tables):
             self.tested.update(seen.tested)
             found = self._seen[key] = (self.watches.id(after), seen.violations)
         return found
-
-
-def until(actions: tuple[Action, ...], cut: Cut) -> tuple[Action, ...]:
-    """What had happened when the crash fell."""
-    done = actions[: cut.done]
-    if cut.torn and cut.rows:
-        return (*done, Append(cast(Append, actions[cut.done]).rows[: cut.rows]))
-    return done
 
 
 _TELL, _ASK, _HANG, _ARM, _DISARM, _APPEND, _COMMIT, _REPAIR, _PERFORM, _WITHDRAW = range(10)

@@ -22,6 +22,9 @@ MAX_PATHS: Final = 256
 MAX_QUIET_STATES: Final = 20_000
 """States on crash-free paths that are looked at."""
 
+MAX_PATH_STEPS: Final = 30_000
+"""Transitions of all paths together; only the first paths of a larger workflow are looked at."""
+
 MAX_STEPS: Final = 10_000
 """Transitions of a path before it counts as endless."""
 
@@ -93,12 +96,14 @@ def crash_free_paths(world: World, start: State) -> list[list[Step]]:
                 order.append(step.option.state)
     paths: list[list[Step]] = []
     covered: set[str] = set()
+    room = MAX_PATH_STEPS
     for state in order:
         for step in _quiet(world, state):
             new = set(_marks(world, step.option)) - covered
-            if new and len(paths) < MAX_PATHS:
+            if new and len(paths) < MAX_PATHS and room > 0:
                 path = [*_path(first_way, state), step, *_onwards(world, step.option.state)]
                 paths.append(path)
+                room -= len(path)
                 for taken in path:
                     covered.update(_marks(world, taken.option))
     return paths

@@ -21,7 +21,7 @@ from windtunnel.simulator.search.coverage import Share, edges_of, exits_of, outc
 from windtunnel.simulator.search.crashpoints import Fired, Point, crash_free_paths, fire, points
 from windtunnel.simulator.search.explorer import MAX_STATES, Search, search
 from windtunnel.simulator.search.token import Token, TokenError, encode
-from windtunnel.simulator.simulation import Run, simulate_world
+from windtunnel.simulator.simulation import Run, simulate_world, wander
 from windtunnel.simulator.world import BUDGET, InputRefused, State, World
 
 SCHEMA: Final = "windtunnel.exploration.v1"
@@ -29,6 +29,12 @@ CRASH_SCHEMA: Final = "windtunnel.crashpoints.v1"
 DEFAULT_FAULTS: Final = 2
 MAX_RANDOM_RUNS: Final = 500
 """Random runs after a search that was too large to finish."""
+
+MAX_RANDOM_STEPS: Final = 100_000
+"""Transitions of all of them together."""
+
+MAX_WALK: Final = 5_000
+"""Transitions of one of them; a longer run is left where it is."""
 
 Progress = Callable[[int, int, int, int], None]
 """Called now and then with the number of faults being tried, states, transitions and frontier."""
@@ -201,28 +207,42 @@ def explore(
     for number in range(min(1, faults), faults + 1):
         left = budget(number, limits)
         told = None if progress is None else _told(progress, number)
-        searched: list[Searched] = []
-        room = most
-        for tried, input in enumerate(setup.inputs):
-            start = setup.world.start(left, input)
-            share_of = max(1, room // (len(setup.inputs) - tried))
-            result = search(setup.world, start, most=share_of, exact=exact, progress=told)
-            room -= result.states
-            searched.append(Searched(input, start, result))
-            found = tuple(
-                Found(entry[0].invariant, entry[0].message, setup.token(left, result.ways(entry), input))
-                for entry in result.found
-            )
-            if not found and not result.complete:
-                found = _random(setup, left, searched[-1], seed)
-            if found:
-                break
+        searched, found = _search_all(setup, left, most, exact, told)
+        for each in searched if not found else ():
+            if not each.result.complete:
+                found = found or _random(setup, left, each, seed)
         if found:
             break
     bounds = {"faults": faults, **{name: cap for name, cap in _named(limits) if cap is not None}}
     if not all(each.result.complete for each in searched):
         bounds["states"] = most
     return _report(setup, searched, bounds, found)
+
+
+def _search_all(
+    setup: Setup, left: Budget, most: int, exact: bool, progress: Callable[[int, int, int], None] | None
+) -> tuple[list[Searched], tuple[Found, ...]]:
+    """The search from each input: the room is shared, and what is left goes to those that were too large."""
+    searched: list[Searched] = []
+    waiting = [(input, most // len(setup.inputs)) for input in setup.inputs]
+    room, again = most, False
+    while waiting:
+        input, share_of = waiting.pop(0)
+        start = setup.world.start(left, input)
+        result = search(setup.world, start, most=max(1, share_of), exact=exact, progress=progress)
+        room -= 0 if again else result.states
+        searched = [each for each in searched if each.input != input] + [Searched(input, start, result)]
+        found = tuple(
+            Found(entry[0].invariant, entry[0].message, setup.token(left, result.ways(entry), input))
+            for entry in result.found
+        )
+        if found:
+            return searched, found
+        if not waiting and not again:
+            again = True
+            larger = [each for each in searched if not each.result.complete]
+            waiting = [(one.input, one.result.states + room // len(larger)) for one in larger if room > 0]
+    return searched, ()
 
 
 def _told(progress: Progress, number: int) -> Callable[[int, int, int], None]:
@@ -238,12 +258,15 @@ def _named(caps: dict[str, int | None]) -> list[tuple[str, int | None]]:
 
 def _random(setup: Setup, left: Budget, searched: Searched, seed: int) -> tuple[Found, ...]:
     """Random runs beyond what the search had room for."""
-    for number in range(max(1, MAX_RANDOM_RUNS // len(setup.inputs))):
-        run = simulate_world(setup.world, searched.start, Seeded(seed + number))
-        if run.violations:
-            first = run.violations[0]
-            token = setup.token(left, run.choices, searched.input)
-            return (Found(first.invariant, first.message, token),)
+    room = MAX_RANDOM_STEPS // len(setup.inputs)
+    for number in range(MAX_RANDOM_RUNS):
+        broken, taken = wander(setup.world, searched.start, Seeded(seed + number), min(room, MAX_WALK))
+        if broken is not None:
+            token = setup.token(left, taken, searched.input)
+            return (Found(broken.invariant, broken.message, token),)
+        room -= max(1, len(taken))
+        if room <= 0:
+            break
     return ()
 
 
