@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     show_default="1",
     help="Faults of the graph over which model and SQLite are compared.",
 )
+@click.option("--every", type=click.IntRange(1), metavar="N", default=1, help="Take each Nth point only.")
 @click.option("--race", is_flag=True, help="Start two processes after each crash; one of them must win.")
 @click.option(
     "--workers", type=click.IntRange(1, 64), metavar="N", help="Points at a time; one for each core."
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 def command(
     file: str,
     faults: int,
+    every: int,
     race: bool,
     workers: int | None,
     given: str | None,
@@ -74,9 +76,10 @@ def command(
         value = run_input(snapshot, given)
         setup = Setup(snapshot, value, reference=file, visit_cap=VISITS)
         searched = Setup(snapshot, value, reference=file)
-    with _bar() as progress:
-        points = torture(setup, race=race, workers=workers, progress=progress)
-    mirrored = mirror(searched, faults=faults)
+    with _bar("crash points") as progress:
+        points = torture(setup, every=every, race=race, workers=workers, progress=progress)
+    with _bar("states") as progress:
+        mirrored = mirror(searched, faults=faults, progress=progress)
     report = _report(setup, points, mirrored, faults, time.monotonic() - began)
     show(json.dumps(report, indent=2, ensure_ascii=False) + "\n" if as_json else torture_text(report))
     if report["total"] != report["equal"] or mirrored.difference is not None:
@@ -100,7 +103,7 @@ def _report(
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[int, int], None] | None]:
+def _bar(name: str) -> Iterator[Callable[[int, int], None] | None]:
     """A bar on a terminal, nothing elsewhere. No thread draws it: a process with threads is not forked."""
     if not is_terminal():
         yield None
@@ -109,7 +112,7 @@ def _bar() -> Iterator[Callable[[int, int], None] | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
     bar = Progress(
-        "crash points",
+        name,
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

@@ -44,24 +44,18 @@ class Ending(NamedTuple):
 
 
 class Crash(NamedTuple):
-    """One crash to make for real: at `cut` of transition `number` of the run that `choices` make.
-
-    `at_ms` is the time of the crash, from which the second process goes on; `ending` is how it must end.
-    """
+    """One crash to make for real: at `cut` of transition `number` of the run that `choices` make."""
 
     node: str
     place: str
     choices: tuple[int, ...]
     number: int
     cut: Cut
-    at_ms: int
-    ending: Ending
+    point: Point
 
 
 def crashes(setup: Setup, only: Callable[[Point], bool] | None = None) -> list[Crash]:
-    """Every crash point of the crash-free paths, or those that `only` picks, with what its simulation ends
-    in.
-    """
+    """Every crash point of the crash-free paths, or those that `only` picks."""
     world = setup.world
     start = world.start(budget(0, {}))
     paths = crash_free_paths(world, start)
@@ -70,20 +64,19 @@ def crashes(setup: Setup, only: Callable[[Point], bool] | None = None) -> list[C
 
 
 def _crash(world: World, point: Point) -> Crash:
-    teller = Teller(world, world.start(budget(0, {})))
-    for choice in point.choices:
-        teller.take(world.options(teller.state)[choice])
-    teller.take(world.crash(teller.state, point.atom.option, point.cut))
-    at_ms = teller.writer.clock.now_ms
-    choices = (*point.choices, _chosen(world, point))
-    ending = to_the_end(teller)
-    return Crash(point.node, point.place, choices, len(point.choices), point.cut, at_ms, ending)
-
-
-def _chosen(world: World, point: Point) -> int:
-    """The choice of the transition in which the crash falls."""
+    """The crash of a point, with the choice of the transition that it falls into."""
     options = world.options(point.atom.state)
-    return next(at for at, option in enumerate(options) if option == point.atom.option)
+    last = next(at for at, option in enumerate(options) if option == point.atom.option)
+    return Crash(point.node, point.place, (*point.choices, last), len(point.choices), point.cut, point)
+
+
+def simulated(world: World, crash: Crash) -> tuple[int, Ending]:
+    """When the crash falls, by the clock of the run, and how the run ends after it."""
+    teller = Teller(world, world.start(budget(0, {})))
+    for choice in crash.point.choices:
+        teller.take(world.options(teller.state)[choice])
+    teller.take(world.crash(teller.state, crash.point.atom.option, crash.cut))
+    return teller.writer.clock.now_ms, to_the_end(teller)
 
 
 def to_the_end(teller: Teller) -> Ending:

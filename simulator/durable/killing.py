@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, NoReturn
 from windtunnel.simulator.choices import Recorded
 from windtunnel.simulator.clock import Clock
 from windtunnel.simulator.durable import wall
-from windtunnel.simulator.durable.expected import Ending
+from windtunnel.simulator.durable.expected import Crash, Ending, simulated
 from windtunnel.simulator.durable.host import LEASE_MS, Host
 from windtunnel.simulator.durable.lines import attempts_of, delivered, state_of, written
 from windtunnel.simulator.durable.session import fold, text_of
@@ -26,7 +26,7 @@ from windtunnel.simulator.store.interface import RunIsOver, StoreRefused
 from windtunnel.simulator.store.records import Held
 from windtunnel.simulator.store.sqlite import SqliteStore, open_store
 from windtunnel.simulator.trace import following_run
-from windtunnel.simulator.world import Cut
+from windtunnel.simulator.world import Cut, World
 
 EQUAL: Final = 0
 DIFFERENT: Final = 10
@@ -46,18 +46,19 @@ class Life(NamedTuple):
     people: People
 
 
-def first_life(life: Life, choices: tuple[int, ...], number: int, cut: Cut) -> NoReturn:
+def first_life(life: Life, crash: Crash) -> NoReturn:
     """Run until the crash, and die of it. Leaves with NOT_REACHED when it never comes."""
     with open_store(life.store) as store:
-        killer = Killer(store, number, cut)
-        host = _host(life, store, choices, 0, killer)
+        killer = Killer(store, crash.number, crash.cut)
+        host = _host(life, store, crash.choices, 0, killer)
         host.probe = killer.probe
         host.work()
     os._exit(NOT_REACHED)
 
 
-def second_life(life: Life, at_ms: int, ending: Ending, report: Path) -> NoReturn:
+def second_life(life: Life, world: World, crash: Crash, report: Path) -> NoReturn:
     """Find what the first left, go on to the end, and compare; what differs is written to `report`."""
+    at_ms, ending = simulated(world, crash)
     try:
         with open_store(life.store) as store:
             host = _host(life, store, (), at_ms, None)

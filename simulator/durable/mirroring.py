@@ -28,8 +28,8 @@ MAX_STATES: Final = 1_000_000
 
 LEASE: Final = 10
 
-Progress = Callable[[int], None]
-"""Called with how many states were looked at."""
+Progress = Callable[[int, int], None]
+"""Called with how many states were looked at, of how many that are known."""
 
 
 class Mirrored(NamedTuple):
@@ -56,7 +56,7 @@ def mirror(setup: Setup, *, faults: int = 1, progress: Progress | None = None) -
     done: set[tuple[int, int]] = set()
     seen = {start}
     order = [start]
-    for state in order:
+    for looked, state in enumerate(order):
         for option in world.options(state):
             for before, commit in _commits(world, state, option):
                 piece = world.pieces.id(commit)
@@ -71,8 +71,8 @@ def mirror(setup: Setup, *, faults: int = 1, progress: Progress | None = None) -
             if option.state not in seen and len(seen) < MAX_STATES:
                 seen.add(option.state)
                 order.append(option.state)
-        if progress is not None and len(seen) % 256 == 0:
-            progress(len(seen))
+        if progress is not None and looked % 64 == 0:
+            progress(looked, len(order))
     return Mirrored(len(seen), len(done), None)
 
 

@@ -47,15 +47,18 @@ def torture(
     setup: Setup,
     *,
     only: Callable[[Point], bool] | None = None,
+    every: int = 1,
     race: bool = False,
     folder: Path | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> list[Survived]:
-    """Fire every point for real, or those that `only` picks; with `race` two processes start after each crash
-    and one of them wins the claim. The stores lie below `folder`, and are gone afterwards.
+    """Fire every point for real, or of those that `only` picks the first of each `every`.
+
+    With `race` two processes start after each crash and one of them wins the claim. The stores lie below
+    `folder`, and are gone afterwards.
     """
-    wanted = crashes(setup, only)
+    wanted = crashes(setup, only)[::every]
     folder = Path(tempfile.mkdtemp(prefix="windtunnel-torture-", dir=folder))
     try:
         blank = folder / "blank.db"
@@ -78,8 +81,9 @@ class _Job:
 
     def __init__(self, setup: Setup, crash: Crash, folder: Path, blank: Path, race: bool) -> None:
         self.crash, self.folder, self.blank, self.race = crash, folder, blank, race
-        world = setup.world
-        self.life = Life(folder / "run.db", world.program, world.provider, world.people)
+        self.world = setup.world
+        ready = self.world.program, self.world.provider, self.world.people
+        self.life = Life(folder / "run.db", *ready)
         self.said: str | None = None
         self._running: dict[int, int] = {}
         self._verdicts: list[int] = []
@@ -93,8 +97,7 @@ class _Job:
         """Start the first life; the process ids to wait for."""
         self.folder.mkdir()
         shutil.copy(self.blank, self.life.store)
-        crash = self.crash
-        return [self._born(0, lambda: first_life(self.life, crash.choices, crash.number, crash.cut))]
+        return [self._born(0, lambda: first_life(self.life, self.crash))]
 
     def ended(self, pid: int, status: int) -> list[int]:
         """One child is gone; those that come after it."""
@@ -113,8 +116,8 @@ class _Job:
         return []
 
     def _second(self, which: int) -> int:
-        crash, report = self.crash, self.folder / f"said-{which}"
-        return self._born(which, lambda: second_life(self.life, crash.at_ms, crash.ending, report))
+        report = self.folder / f"said-{which}"
+        return self._born(which, lambda: second_life(self.life, self.world, self.crash, report))
 
     def _born(self, which: int, live: Callable[[], None]) -> int:
         pid = os.fork()

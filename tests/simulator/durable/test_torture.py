@@ -14,7 +14,7 @@ from windtunnel.simulator.budget import budget
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.durable import killing
 from windtunnel.simulator.durable.driving import VISITS
-from windtunnel.simulator.durable.expected import crashes, durable, is_kept
+from windtunnel.simulator.durable.expected import crashes, durable, is_kept, simulated
 from windtunnel.simulator.durable.killing import difference
 from windtunnel.simulator.durable.torture import torture
 from windtunnel.simulator.events import Commit, Emit
@@ -137,7 +137,9 @@ def test_a_process_that_does_not_die_is_noticed(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_first_difference_is_told() -> None:
     """Of the trace, the session log, the state and the log, in this order."""
-    ending = crashes(setup())[-1].ending
+    ready = setup()
+    at_ms, ending = simulated(ready.world, crashes(ready)[-1])
+    assert at_ms > 0
     assert difference(ending, ending) is None
     shorter = ending._replace(lines=ending.lines[:-1])
     assert (
