@@ -1,13 +1,17 @@
-"""What every test may ask for: the switch `--update-golden` and the fixture `golden`."""
+"""What every test may ask for: the switch `--update-golden`, the fixture `golden`, and a browser's `page`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 CASES = Path(__file__).parent / "cases"
 """Where the expected texts live, one case per file."""
@@ -55,3 +59,33 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         compare(CASES, path, actual, update=update)
 
     return check
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One headless Chromium for the whole session; it speaks to this machine only.
+
+    Tests that need it are skipped where it is not installed; `.ci/run` installs it, so there none is.
+    """
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("no Chromium is installed: on Debian, apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    quiet = [f"--disable-{what}" for what in ("background-networking", "component-update", "sync", "quic")]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", *quiet])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A fresh page of 1,280 by 800 pixels that fails the test when the page's own script throws."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    thrown: list[str] = []
+    page.on("pageerror", lambda error: thrown.append(str(error)))
+    yield page
+    context.close()
+    assert thrown == [], "the page's script threw"
