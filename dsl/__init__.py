@@ -1,6 +1,6 @@
 """Text to syntax tree; imports nothing of ours and does no IO. The files in reading order:
 
-syntax — the frozen tree with spans, one class per construct
+syntax/ — the frozen tree with spans, one class per construct
 diagnostics — a mistake as a value
 codes — every code once, and the one way to report
 source — a named text, and the way from offsets to lines and columns
