@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from windtunnel.dsl.codes import report
@@ -23,6 +24,7 @@ PATTERN: Final = "|".join(
         r"!(?!=)",
     ]
 )
+_DOUBLED: Final = {'"': re.compile(r'\$\{\{[^{}"\n]*\}\}'), '"""': re.compile(r"\$\{\{[^{}\n]*\}\}")}
 _SIGNS: Final = {
     "→": "->",
     "⇒": "->",
@@ -99,6 +101,28 @@ def _quoted(file: str, text: str, start: int, end: int) -> Odd:
     if inner:
         tokens.insert(1, Token("TEXT_PIECE", inner, start + 1, end - 1))
     return Odd(tuple(tokens), _finding(file, "WT0005", 'a string stands in `"…"`', start, end, f'"{inner}"'))
+
+
+def read_doubled(file: str, text: str, start: int, quote: str) -> Odd | None:
+    """`${{ … }}` in a string between these quotes, which is text for another tool; None when there is none.
+
+    A record alone is nothing that a string could insert, so that it is never meant as one.
+    """
+    found = _DOUBLED[quote].match(text, start)
+    if found is None:
+        return None
+    end = found.end()
+    finding = _finding(
+        file,
+        "WT0005",
+        f"`{shortened(found[0])}` is no value of this language: write `$${{{{` for the text itself",
+        start,
+        end,
+        help="a value is inserted by `${…}` with one pair of braces",
+    )
+    edit = Edit(Place(file, Span(start, start)), "$")
+    finding = replace(finding, fixes=(Fix("write `$${{`", (edit,), Applicability.MAYBE),))
+    return Odd((Token("TEXT_PIECE", f"${found[0]}", start, end),), finding)
 
 
 def read_odd_number(file: str, text: str, start: int) -> Odd:

@@ -303,21 +303,29 @@ class _Formatter(Printer):
     # --- edges --------------------------------------------------------------------------------------------
 
     def edge_line(self, line: s.EdgeLine) -> Doc:
-        """One line of edges."""
-        head = ", ".join(target(each) for each in line.heads)
-        if line.outcomes:
-            head += f" on {' | '.join(each.text for each in line.outcomes)}"
-        docs: list[Doc] = [*self.arrows(line.chain), *self.limit(line.limit)]
+        """One line of edges; many heads fill several lines."""
+        heads = [target(each) for each in line.heads]
+        routes = f" on {' | '.join(each.text for each in line.outcomes)}" if line.outcomes else ""
+        head = self.filled([*(f"{each}," for each in heads[:-1]), f"{heads[-1]}{routes}"])
         if line.match is None:
-            return group(head, Indent(concat(*docs)))
+            return group(head, Indent(concat(*self.arrows(line.chain), *self.limit(line.limit))))
         subject = line.match.subject
         value = f"match {_own(subject)}" if line.match.own else concat("match ", self.expr(subject, True))
         parts = [_Part(arm.span, "", False, self.bind(self.arm, arm)) for arm in line.match.arms]
-        return self.block(
-            concat(head, *(f" -> {target(each)}" for each in line.chain), " -> ", value),
-            parts,
-            line.match.span.end,
-        )
+        chain = group(head, Indent(concat(*self.arrows(line.chain), LINE, "-> ", value)))
+        return self.block(chain, parts, line.match.span.end)
+
+    def filled(self, words: Sequence[str]) -> Doc:
+        """Words with as many on a line as fit; the lines after the first are one step in."""
+        rows: list[str] = [words[0]]
+        for word in words[1:]:
+            room = WIDTH - self.depth - (STEP if len(rows) > 1 else 0)
+            if len(rows[-1]) + 1 + len(word) <= room:
+                rows[-1] += f" {word}"
+            else:
+                rows.append(word)
+        first, *others = rows
+        return concat(first, Indent(concat(*(concat(HARD, row) for row in others)))) if others else first
 
     def arrows(self, chain: Sequence[s.Target]) -> list[Doc]:
         """`-> a -> b`; a line may go on with an arrow."""
@@ -331,7 +339,8 @@ class _Formatter(Printer):
 
     def arm(self, arm: s.Arm) -> Doc:
         """One line of a match."""
-        head = " | ".join(literal(pattern.value) for pattern in arm.patterns) or "else"
+        first, *others = [literal(pattern.value) for pattern in arm.patterns] or ["else"]
+        head = self.filled([first, *(f"| {each}" for each in others)])
         return group(head, Indent(concat(*self.arrows(arm.chain), *self.limit(arm.limit))))
 
     # --- scenarios ----------------------------------------------------------------------------------------

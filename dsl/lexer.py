@@ -12,7 +12,14 @@ from typing import Final, NamedTuple
 
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Place
-from windtunnel.dsl.foreign import Odd, read_foreign, read_odd_character, read_odd_number, read_odd_word
+from windtunnel.dsl.foreign import (
+    Odd,
+    read_doubled,
+    read_foreign,
+    read_odd_character,
+    read_odd_number,
+    read_odd_word,
+)
 from windtunnel.dsl.source import Source
 from windtunnel.dsl.syntax import Span
 from windtunnel.dsl.tables import Table, table
@@ -337,6 +344,9 @@ class _Lexer:
         if end > position:
             self.tokens.append(_token(("TEXT_PIECE", text[position:end], position, end)))
         if text.startswith("${", end):
+            if text.startswith("{", end + 2) and (odd := read_doubled(self.source.name, text, end, quote)):
+                self.take(odd)
+                return odd.tokens[0].end
             self.tokens.append(_token(("INTERPOLATION_OPEN", "${", end, end + 2)))
             self.push("INTERPOLATION_OPEN", end, False, frame.bound)
             return end + 2

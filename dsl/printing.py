@@ -209,18 +209,23 @@ class Printer:
         return concat(first, *docs) if tight else group(first, Indent(concat(*docs)))
 
     def conditional(self, expr: s.If, tight: bool) -> Doc:
-        """`if c then a else if d then b else e`: the branches break together."""
-        between: Doc = " " if tight else LINE
-        docs: list[Doc] = ["if ", self.expr(expr.condition, tight)]
-        branches: list[Doc] = [between, "then ", self.expr(expr.consequent, tight)]
-        rest = expr.alternative
+        """`if c then a else b`, where both branches break together; a chain has one case a line."""
+        cases: list[s.If] = []
+        rest: s.Expr = expr
         while isinstance(rest, s.If):
-            condition = self.expr(rest.condition, tight)
-            consequent = self.expr(rest.consequent, tight)
-            branches.extend((between, "else if ", condition, " then ", consequent))
+            cases.append(rest)
             rest = rest.alternative
-        branches.extend((between, "else ", self.expr(rest, tight)))
-        return concat(*docs, *branches) if tight else group(*docs, Indent(concat(*branches)))
+        between: Doc = " " if tight else LINE
+        docs: list[Doc] = []
+        for case in cases:
+            condition, value = self.expr(case.condition, tight), self.expr(case.consequent, tight)
+            docs.append(concat("if ", condition, Indent(concat(between, "then ", value))))
+        last = concat(between, "else ", self.expr(rest, tight))
+        if tight or len(cases) == 1:
+            others = [concat(" else ", each) for each in docs[1:]]
+            return concat(docs[0], *others, last) if tight else group(docs[0], Indent(last))
+        first, *others = (group(each) for each in docs)
+        return group(first, Indent(concat(*(concat(LINE, "else ", each) for each in others), last)))
 
     def comprehension(self, expr: s.Comprehension) -> Doc:
         """`[item for name in source if condition]`."""
@@ -267,7 +272,8 @@ class Printer:
                 before_value = place + 1 < len(text.parts) and not isinstance(text.parts[place + 1], str)
                 parts.append(encode(part, before_value))
             else:
-                parts.append(f"${{{self.flat(part)}}}")
+                edge = " " if isinstance(part, s.Record) else ""  # `${{` is for other tools
+                parts.append(f"${{{edge}{self.flat(part)}{edge}}}")
         return f'"{"".join(parts)}"'
 
     def flat(self, expr: s.Expr) -> str:
@@ -303,7 +309,8 @@ class Printer:
         self.in_text += 1
         for part in text.parts:
             if not isinstance(part, str):
-                into.append(group("${", self.expr(part), "}"))
+                edge = " " if isinstance(part, s.Record) else ""
+                into.append(group(f"${{{edge}", self.expr(part), f"{edge}}}"))
                 continue
             head, *lines = encode_lines(part).split("\n")
             into.append(head)
