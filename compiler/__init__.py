@@ -19,6 +19,7 @@ description    shapes in the syntax of the language
 findings       where a pass puts its diagnostics
 assignability  what may be given for what, and where two shapes part
 constants      values that need no run
+digraph        who follows whom, components and orders
 typescope      written types to shapes
 printing       an expression of a snapshot in the syntax of the language
 reader         the rim: files and built-ins

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
-import networkx as nx
-
+from windtunnel.compiler.digraph import Digraph
 from windtunnel.dsl.syntax import Arm, Limit, Match, Span
 
 START: Final = "start"
@@ -148,13 +147,10 @@ class Graph:
         return {name: tuple(arrows) for name, arrows in found.items()}
 
     @cached_property
-    def digraph(self) -> nx.DiGraph[str]:
+    def digraph(self) -> Digraph:
         """The vertices and who follows whom, START included, exits left out."""
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_node(START)
-        graph.add_nodes_from(self.nodes)
-        graph.add_edges_from((a.source, a.goal.node) for a in self.arrows if a.goal.node is not None)
-        return graph
+        arrows = ((arrow.source, arrow.goal.node) for arrow in self.arrows)
+        return Digraph((START, *self.nodes), ((one, other) for one, other in arrows if other is not None))
 
     def route(self, source: str, way: str | None, outcome: Outcome) -> Route | None:
         """The route that starts from that end."""

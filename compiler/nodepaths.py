@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-import networkx as nx
-
 from windtunnel.compiler.graph import Graph
 from windtunnel.compiler.resolver import Declaration, Kind, Program, Scope, WorkflowId
 from windtunnel.dsl.syntax import Name, NodePath, Span
@@ -84,6 +82,4 @@ def may_come_again(found: Found, graphs: Mapping[WorkflowId, Graph]) -> bool:
 
 def _on_cycle(graph: Graph, name: str) -> bool:
     drawn = graph.digraph
-    return name in drawn and any(
-        name == after or nx.has_path(drawn, after, name) for after in drawn.successors(name)
-    )
+    return name in drawn and any(drawn.reaches(after, name) for after in drawn.successors(name))

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-import networkx as nx
-
 from windtunnel.compiler.clauses import clause
+from windtunnel.compiler.digraph import Digraph
 from windtunnel.compiler.expressions import Expressions
 from windtunnel.compiler.resolver import Declaration, Kind
 from windtunnel.compiler.stored import Env
@@ -136,15 +135,15 @@ class Outputs:
 
     def _computes(self) -> None:
         trees = {d.name: d.tree for d in self.scope.nodes if isinstance(d.tree, Compute)}
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(trees)
+        graph = Digraph(trees)
         for name, tree in trees.items():
             assert isinstance(tree, Compute), "only computed nodes were taken"
-            graph.add_edges_from((name, used) for used in self._computes_in(tree.value, trees))
+            for used in self._computes_in(tree.value, trees):
+                graph.add(name, used)
         order = {name: index for index, name in enumerate(trees)}
-        for group in nx.strongly_connected_components(graph):
+        for group in graph.components():
             ordered = sorted(group, key=lambda name: order[name])
-            if len(ordered) > 1 or graph.has_edge(ordered[0], ordered[0]):
+            if len(ordered) > 1 or graph.leads(ordered[0], ordered[0]):
                 self._grow([trees[name] for name in ordered])
             else:
                 self.outputs[ordered[0]] = self._compute(trees[ordered[0]])

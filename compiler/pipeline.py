@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from windtunnel.compiler.checks.checker import run_checks
 from windtunnel.compiler.graph import Graph
 from windtunnel.compiler.inference import Typed, infer
-from windtunnel.compiler.lowering import lower
 from windtunnel.compiler.modules import Modules, Parse, load
 from windtunnel.compiler.reader import Reader
 from windtunnel.compiler.resolver import Program, WorkflowId, resolve
 from windtunnel.compiler.routing import build
-from windtunnel.compiler.scenario import Scenario
-from windtunnel.compiler.scenariolowering import lower_scenarios
-from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.compiler.templating import infer_templates
 from windtunnel.compiler.types import Shape
 from windtunnel.dsl.codes import report
+from windtunnel.dsl.collecting import uncollected
 from windtunnel.dsl.diagnostics import Diagnostic, Place, Severity
 from windtunnel.dsl.parser import parse
 from windtunnel.dsl.spelling import nearest, suggestion
 from windtunnel.dsl.syntax import Expr, Span
+
+if TYPE_CHECKING:
+    from windtunnel.compiler.scenario import Scenario
+    from windtunnel.compiler.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,17 @@ class Compiled:
     diagnostics: tuple[Diagnostic, ...]
 
 
+@uncollected
 def compile_workflow(reader: Reader, root: str, workflow: str | None = None) -> Compiled:
     """Check `root` and lower one of its workflows: the named one, else the last one in the file."""
+    from windtunnel.compiler.lowering import lower
+
     checked = check(reader, root)
     if not checked.ok:
         return Compiled(checked, None, checked.diagnostics)
     wanted = _wanted(checked, workflow)
     lowered = (wanted,) if isinstance(wanted, Diagnostic) else lower(checked.program, wanted, checked)
-    if isinstance(lowered, Snapshot):
+    if not isinstance(lowered, tuple):
         return Compiled(checked, lowered, checked.diagnostics)
     return Compiled(checked, None, (*checked.diagnostics, *lowered))
 
@@ -90,8 +95,12 @@ class Staged:
     diagnostics: tuple[Diagnostic, ...]
 
 
+@uncollected
 def compile_scenarios(reader: Reader, root: str) -> Staged:
     """Check `root` and lower its scenarios with the workflows that they are for."""
+    from windtunnel.compiler.lowering import lower
+    from windtunnel.compiler.scenariolowering import lower_scenarios
+
     checked = check(reader, root)
     if not checked.ok:
         return Staged(checked, (), checked.diagnostics)
@@ -103,9 +112,9 @@ def compile_scenarios(reader: Reader, root: str) -> Staged:
         if workflow not in snapshots:
             snapshots[workflow] = lower(program, workflow, checked)
         snapshot = snapshots[workflow]
-        if isinstance(snapshot, Snapshot):
+        if not isinstance(snapshot, tuple):
             found.append((scenario, snapshot))
-    refused = [lowered.diagnostics, *(each for each in snapshots.values() if not isinstance(each, Snapshot))]
+    refused = [lowered.diagnostics, *(each for each in snapshots.values() if isinstance(each, tuple))]
     diagnostics = (*checked.diagnostics, *(problem for each in refused for problem in each))
     return Staged(checked, () if lowered.diagnostics else tuple(found), diagnostics)
 
@@ -123,6 +132,7 @@ def _wanted(checked: Checked, workflow: str | None) -> WorkflowId | Diagnostic:
     return report("WT0106", f"`{root}` declares {missing}", Place(root, Span(0, 0)), help=known)
 
 
+@uncollected
 def check(reader: Reader, root: str, parse: Parse = parse) -> Checked:
     """Read `root` and all it imports, and find everything that is wrong with it, in all files at once."""
     modules = load(reader, root, parse)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import networkx as nx
-
+from windtunnel.compiler.digraph import Digraph
 from windtunnel.compiler.expressions import Expressions
 from windtunnel.compiler.graph import Graph
 from windtunnel.compiler.resolver import FileScope, Program, Scope, WorkflowId
@@ -23,17 +22,16 @@ def infer_templates(program: Program, whole: dict[int, bool]) -> dict[tuple[str,
         graph = Graph((), ())
         expressions = Expressions(program, scope, Stored(program, scope, graph, {}), found)
         own = {name: t for name, t in file.templates.items() if t.module == file.module.name}
-        calls: nx.DiGraph[str] = nx.DiGraph()
-        calls.add_nodes_from(own)
+        calls = Digraph(own)
         for name, template in own.items():
             for part in walk(template.tree.body):
                 called = getattr(part, "function", None)
                 if getattr(part, "template", False) and called is not None and called.text in own:
-                    calls.add_edge(name, called.text)
+                    calls.add(name, called.text)
         order = {name: index for index, name in enumerate(own)}
-        for group in nx.strongly_connected_components(calls):
+        for group in calls.components():
             ordered = sorted(group, key=order.__getitem__)
-            if len(ordered) > 1 or calls.has_edge(ordered[0], ordered[0]):
+            if len(ordered) > 1 or calls.leads(ordered[0], ordered[0]):
                 chain = " → ".join([*ordered, ordered[0]])
                 tree = own[ordered[0]].tree
                 file.findings.add("WT0119", f"templates call each other without end: {chain}", tree.name.span)

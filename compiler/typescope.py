@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-import networkx as nx
-
 from windtunnel.compiler.assignability import mismatch
 from windtunnel.compiler.constants import constant
 from windtunnel.compiler.description import describe
+from windtunnel.compiler.digraph import Digraph
 from windtunnel.compiler.findings import Findings
 from windtunnel.compiler.patterns import pattern_validator
 from windtunnel.compiler.types import (
@@ -82,25 +81,22 @@ class TypeScope:
         own: dict[str, TypeDecl] = {}
         for declaration in declarations:
             own.setdefault(declaration.name.text, declaration)
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        direct: nx.DiGraph[str] = nx.DiGraph()
+        graph, direct = Digraph(own), Digraph(own)
         for name, declaration in own.items():
-            graph.add_node(name)
-            direct.add_node(name)
             for used, is_direct in _names_in(declaration.type):
                 if used in own:
-                    graph.add_edge(name, used)
+                    graph.add(name, used)
                     if is_direct:
-                        direct.add_edge(name, used)
-        endless = _cyclic(direct)
+                        direct.add(name, used)
+        endless = set().union(*direct.loops())
         for name in own:
             if name in endless:
                 self._report_endless(own[name])
                 self.names[name] = UNKNOWN
         order = {name: index for index, name in enumerate(own)}
-        for group in nx.strongly_connected_components(graph):
+        for group in graph.components():
             ordered = sorted(group - endless, key=lambda name: order[name])
-            looping = len(group) > 1 or any(graph.has_edge(name, name) for name in ordered)
+            looping = len(group) > 1 or any(graph.leads(name, name) for name in ordered)
             self._declare_group([own[name] for name in ordered], looping)
 
     def _declare_group(self, group: list[TypeDecl], looping: bool) -> None:
@@ -405,14 +401,6 @@ def _names_in(expr: TypeExpr) -> Iterator[tuple[str, bool]]:
         if isinstance(part, NamedType):
             yield part.name.text, direct
         stack.extend((inner, direct and whole) for inner, whole in _parts(part))
-
-
-def _cyclic(graph: nx.DiGraph[str]) -> set[str]:
-    found: set[str] = set()
-    for group in nx.strongly_connected_components(graph):
-        if len(group) > 1 or any(graph.has_edge(name, name) for name in group):
-            found |= group
-    return found
 
 
 def _inhabited(shape: Shape, known: set[str]) -> bool:

@@ -7,6 +7,7 @@ source — a named text, and the way from offsets to lines and columns
 spelling — names near to a wrong one
 snippets — draws a diagnostic with carets
 grammar.lark — the language as one LALR(1) grammar
+collecting — no garbage collection while trees grow
 tokens — tokens and comments as data, and which newlines count
 foreign — spellings of other languages, odd characters, words that are no names
 tables — the grammar worked out by Lark, laid out for a fast loop

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from windtunnel.dsl.brackets import mend
 from windtunnel.dsl.codes import report
+from windtunnel.dsl.collecting import uncollected
 from windtunnel.dsl.comments import Comments, read_allows
 from windtunnel.dsl.diagnostics import Diagnostic, Place
 from windtunnel.dsl.lexer import lex
@@ -40,19 +40,9 @@ class Parsed:
     comments: tuple[Comment, ...] = ()
 
 
+@uncollected
 def parse(source: Source) -> Parsed:
     """Read a file. Total: every text gives a tree of what is intact, and diagnostics for the rest."""
-    collecting = gc.isenabled()
-    gc.disable()  # a tree has no cycles; the collector would only walk it again and again while it grows
-    try:
-        return _parse(source)
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _parse(source: Source) -> Parsed:
-    """Read a file."""
     whole = Span(0, len(source.text))
     empty = File(None, (), (), whole)
     size = len(source.text) if source.text.isascii() else len(source.text.encode("utf-8", "replace"))

@@ -227,3 +227,16 @@ def test_help_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "Usage: windtunnel" in done.stdout
     assert done.stdout.splitlines()[-1] == "LOADED"
+
+
+def test_check_loads_nothing_that_it_does_not_need() -> None:
+    """A check draws nothing, makes no snapshot and needs no graph library."""
+    script = (
+        "import sys\n"
+        "from windtunnel.compiler import check_file\n"
+        "assert not check_file('builtin:plain-summary').diagnostics\n"
+        "slow = ('lark', 'networkx', 'graphviz', 'rich', 'windtunnel.compiler.snapshot')\n"
+        "print('LOADED', *(name for name in slow if name in sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "LOADED"

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final
 
-import networkx as nx
-
 from windtunnel.compiler.clauses import clause
 from windtunnel.compiler.constants import constant
+from windtunnel.compiler.digraph import Digraph
 from windtunnel.compiler.graph import START
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.paths import path_of
@@ -89,10 +88,11 @@ def _fewest(typed: Typed, costs: Mapping[WorkflowId, Cost]) -> dict[str, int]:
 def _most(typed: Typed, costs: Mapping[WorkflowId, Cost]) -> int | None:
     """The most steps of one invocation, where nothing repeats: the longest path of an acyclic graph."""
     graph = typed.graph.digraph
-    if not nx.is_directed_acyclic_graph(graph):
+    ordered = graph.ordered()
+    if ordered is None:
         return None
     longest: dict[str, int] = {}
-    for node in nx.topological_sort(graph):
+    for node in ordered:
         declaration = typed.scope.lookup(node)
         own = 0 if declaration is None else _most_of(declaration, costs)
         if own is None:
@@ -120,14 +120,14 @@ def _turns(typed: Typed, costs: Mapping[WorkflowId, Cost]) -> int | None:
         if turns is None:
             return None
         weights[declaration.name] = turns
-    condensed = nx.condensation(graph)
-    longest: dict[int, int] = {}
-    for part in nx.topological_sort(condensed):
-        inside: set[str] = condensed.nodes[part]["members"]
+    longest: dict[str, int] = {}
+    for inside in reversed(graph.components()):
         own = _turns_inside(typed, inside, weights)
         if own is None:
             return None
-        longest[part] = own + max((longest[before] for before in condensed.predecessors(part)), default=0)
+        before = (other for node in inside for other in graph.predecessors(node) if other not in inside)
+        total = own + max((longest[other] for other in before), default=0)
+        longest.update(dict.fromkeys(inside, total))
     return max(longest.values(), default=0)
 
 
@@ -148,12 +148,11 @@ def _turns_of(declaration: Declaration, costs: Mapping[WorkflowId, Cost]) -> int
 def _turns_inside(typed: Typed, inside: set[str], weights: Mapping[str, int]) -> int | None:
     """The turns of one component; None where a cycle in it has no limit but costs turns."""
     first = next(iter(inside))
-    if len(inside) == 1 and not typed.graph.digraph.has_edge(first, first):
+    if len(inside) == 1 and not typed.graph.digraph.leads(first, first):
         return weights[first]
     if not any(weights[node] for node in inside):
         return 0
-    rest: nx.DiGraph[str] = nx.DiGraph()
-    rest.add_nodes_from(inside)
+    rest = Digraph(inside)
     repetitions = 1
     for node in sorted(inside):
         for arrow in typed.graph.leaving[node]:
@@ -162,16 +161,17 @@ def _turns_inside(typed: Typed, inside: set[str], weights: Mapping[str, int]) ->
                 continue
             limit = arrow.route.branches[arrow.branch].limit
             if limit is None or arrow.overflow:
-                rest.add_edge(node, goal)
+                rest.add(node, goal)
                 continue
             allowed = _usual_limit(typed, limit)
             if allowed is None:
                 return None
             repetitions += allowed
-    if not nx.is_directed_acyclic_graph(rest):
+    ordered = rest.ordered()
+    if ordered is None:
         return None
     longest: dict[str, int] = {}
-    for node in nx.topological_sort(rest):
+    for node in ordered:
         before = max((longest[other] for other in rest.predecessors(node)), default=0)
         longest[node] = weights[node] + before
     return repetitions * max(longest.values())

@@ -5,9 +5,8 @@ from __future__ import annotations
 import posixpath
 from typing import Final
 
-import networkx as nx
-
 from windtunnel.compiler.clauses import clause
+from windtunnel.compiler.digraph import Digraph
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.resolver import Declaration, Kind
 from windtunnel.dsl.syntax import Call, CallEffect, Clause, Expr, Let, ListExpr, Node, Ref, Spread, Text, walk
@@ -35,23 +34,21 @@ def check_effects(typed: Typed) -> None:
     _check_shared_keys(typed, effects)
 
 
-def _on_cycles(graph: nx.DiGraph[str]) -> dict[str, set[str]]:
+def _on_cycles(graph: Digraph) -> dict[str, set[str]]:
     """The vertices that can be entered again, each with those on its cycles."""
     found: dict[str, set[str]] = {}
-    for component in nx.strongly_connected_components(graph):
-        if len(component) > 1 or any(graph.has_edge(node, node) for node in component):
-            found.update(dict.fromkeys(component, component))
+    for component in graph.loops():
+        found.update(dict.fromkeys(component, component))
     return found
 
 
-def _without_failures(typed: Typed, effects: set[str]) -> nx.DiGraph[str]:
+def _without_failures(typed: Typed, effects: set[str]) -> Digraph:
     """The graph without the failure routes of effects: cycles on which an effect was done before."""
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(typed.graph.nodes)
+    graph = Digraph(typed.graph.nodes)
     for arrow in typed.graph.arrows:
         failed = arrow.route.outcome != "ok" and arrow.source in effects
         if arrow.goal.node is not None and not failed:
-            graph.add_edge(arrow.source, arrow.goal.node)
+            graph.add(arrow.source, arrow.goal.node)
     return graph
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-import networkx as nx
-
 from windtunnel.compiler.checks.staged import WORDS, Staged
 from windtunnel.compiler.expectations import FUNCTIONS, NAMES, OUTCOMES, reading, rewrite
 from windtunnel.compiler.nodepaths import Found, path_in
@@ -173,7 +171,7 @@ def _may_follow(staged: Staged, first: Found, second: Found) -> bool:
     """
     for (scope, one), (_, other) in zip(first.way, second.way, strict=False):
         graph = staged.typing.workflows[scope.id].graph.digraph
-        onward = any(nx.has_path(graph, after, other.name) for after in graph.successors(one.name))
+        onward = any(graph.reaches(after, other.name) for after in graph.successors(one.name))
         if onward:
             return True
         if one.name != other.name:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-import networkx as nx
-
 from windtunnel.compiler.checks.structure import trapped
 from windtunnel.compiler.description import describe
+from windtunnel.compiler.digraph import Digraph
 from windtunnel.compiler.flow import MAX_SHOWN
 from windtunnel.compiler.graph import Branch, Route
 from windtunnel.compiler.inference import Typed
@@ -212,22 +211,19 @@ def _limited(typed: Typed) -> Iterator[Branch]:
 def _check_cycles(typed: Typed) -> None:
     """A cycle is bounded by a limit on an arrow, by a person in it, or by what counts visits in it."""
     waiting = {d.name for d in typed.scope.nodes if d.kind in (Kind.DECISION, Kind.CHECKPOINT)}
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(node for node in typed.graph.nodes if node not in waiting)
+    stuck = set(trapped(typed))
+    graph = Digraph(node for node in typed.graph.nodes if node not in waiting and node not in stuck)
     for arrow in typed.graph.arrows:
         goal = arrow.goal.node
         bounded = arrow.route.branches[arrow.branch].limit is not None and not arrow.overflow
-        if goal is not None and not bounded and goal not in waiting and arrow.source in graph:
-            graph.add_edge(arrow.source, goal)
+        if goal is not None and not bounded and goal in graph and arrow.source in graph:
+            graph.add(arrow.source, goal)
     order = {node: index for index, node in enumerate(typed.graph.nodes)}
-    graph.remove_nodes_from(trapped(typed))
-    for component in sorted(nx.strongly_connected_components(graph), key=lambda c: min(order[n] for n in c)):
-        if len(component) == 1 and not any(graph.has_edge(node, node) for node in component):
-            continue
+    for component in sorted(graph.loops(), key=lambda c: min(order[n] for n in c)):
         if component & _counted(typed, component):
             continue
         first = min(component, key=lambda node: order[node])
-        cycle = _shortest_cycle(graph.subgraph(component), first)
+        cycle = _shortest_cycle(graph.within(component), first)
         declaration = typed.scope.lookup(first)
         assert declaration is not None, "vertices of the graph are declared"
         typed.scope.file.findings.add(
@@ -238,7 +234,7 @@ def _check_cycles(typed: Typed) -> None:
         )
 
 
-def _shortest_cycle(graph: nx.DiGraph[str], first: str) -> list[str]:
+def _shortest_cycle(graph: Digraph, first: str) -> list[str]:
     """A shortest way from a vertex of a component back to it, its middle counted when it is long."""
     parents: dict[str, str] = {}
     queue = deque([first])

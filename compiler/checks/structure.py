@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-import networkx as nx
-
 from windtunnel.compiler.flow import MAX_SHOWN, path_words
 from windtunnel.compiler.graph import START
 from windtunnel.compiler.inference import Typed
@@ -153,9 +151,9 @@ def _check_unreachable(typed: Typed, reached: set[str]) -> None:
     if not left:
         return
     graph = typed.graph.digraph
-    inside = graph.subgraph(left)
+    inside = graph.within(set(left))
     order = {node: index for index, node in enumerate(left)}
-    components = list(nx.strongly_connected_components(inside))
+    components = inside.components()
     entries = [
         min(component, key=lambda node: order[node])
         for component in components
@@ -218,11 +216,9 @@ def _check_traps(typed: Typed, reached: set[str]) -> None:
     caught = [node for node in trapped(typed) if node in reached]
     if not caught:
         return
-    inside = graph.digraph.subgraph(caught)
+    inside = graph.digraph.within(set(caught))
     order = {node: index for index, node in enumerate(caught)}
-    for component in sorted(
-        nx.strongly_connected_components(inside), key=lambda part: min(order[node] for node in part)
-    ):
+    for component in sorted(inside.components(), key=lambda part: min(order[node] for node in part)):
         if any(after not in component for node in component for after in inside.successors(node)):
             continue
         first = min(component, key=lambda node: order[node])
