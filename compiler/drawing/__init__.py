@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from windtunnel.compiler.drawing.layout import Engine
+    from windtunnel.compiler.drawing.marking import Course
     from windtunnel.compiler.drawing.picture import Expand, Picture
     from windtunnel.compiler.drawing.style import Theme
     from windtunnel.compiler.snapshot import Snapshot
@@ -49,23 +50,25 @@ def draw(
     ascii: bool = False,
     against: Snapshot | None = None,
     taken: Collection[str] | None = None,
+    course: Course | None = None,
 ) -> str | bytes:
     """The picture of a snapshot in one of FORMATS: text, or bytes for PNG.
 
     `expand` is how many levels of workflows are shown: 1 folds every include, `"all"` opens every one.
     `engine` lays out SVG and PNG: `"pure"` needs nothing installed, `"dot"` is the program of Graphviz.
     `ascii` is for `txt`. With `against`, an older snapshot, what changed is marked; with `taken`, keys of
-    arms (and `KEY then` for what follows a used-up limit), what was taken is. Raises DrawingError (in
-    `picture`) with a sentence for the user where the picture cannot be made as asked.
+    arms (and `KEY then` for what follows a used-up limit), what was taken is; with the `course` of a run its
+    path. Raises DrawingError (in `picture`) with a sentence for the user where the picture cannot be made
+    as asked.
     """
     _refuse_unknown(format)
     if format == "html":
         from windtunnel.compiler.drawing.page import html_document
 
-        folded = _picture(snapshot, "all", against, taken, apart=True)
-        opened = _picture(snapshot, "all", against, taken)
+        folded = _picture(snapshot, "all", against, taken, course, apart=True)
+        opened = _picture(snapshot, "all", against, taken, course)
         return html_document(folded, opened, theme, engine)
-    picture = _picture(snapshot, expand, against, taken)
+    picture = _picture(snapshot, expand, against, taken, course)
     return render(picture, format, theme=theme, engine=engine, ascii=ascii)
 
 
@@ -74,6 +77,7 @@ def _picture(
     expand: Expand,
     against: Snapshot | None,
     taken: Collection[str] | None,
+    course: Course | None,
     *,
     apart: bool = False,
 ) -> Picture:
@@ -90,6 +94,10 @@ def _picture(
         from windtunnel.compiler.drawing.marking import with_taken
 
         picture = with_taken(picture, taken)
+    if course is not None:
+        from windtunnel.compiler.drawing.marking import with_course
+
+        picture = with_course(picture, course)
     return picture
 
 

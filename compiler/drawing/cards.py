@@ -10,7 +10,7 @@ from windtunnel.compiler.drawing.layout import Cell, Point
 from windtunnel.compiler.drawing.lettering import fit, width, wrap
 from windtunnel.compiler.drawing.picture import Arrow, Box, told
 from windtunnel.compiler.drawing.shapes import Disc, Rect, Shape, Stroke, Words
-from windtunnel.compiler.drawing.style import CHANGES, DASHES, WIDTHS
+from windtunnel.compiler.drawing.style import DASHES, WIDTHS, WRITTEN
 
 NAME_SIZE = 13.0
 SMALL_SIZE = 10.5
@@ -103,7 +103,7 @@ def shapes_of(card: Card, corner: Point) -> tuple[Shape, ...]:
         ]
         base += LINE
     for number, line in enumerate(card.facts):
-        role = f"status.{card.box.status}" if number == 0 and card.box.status in CHANGES else "ink"
+        role = f"status.{card.box.status}" if number == 0 and card.box.status in WRITTEN else "ink"
         shapes.append(Words(x + PAD, base, line, SMALL_SIZE, role, bold=role != "ink"))
         base += LINE
     return (*shapes, *_ports(card, corner))

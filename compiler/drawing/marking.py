@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel
 
@@ -37,6 +37,43 @@ def with_taken(picture: Picture, taken: Collection[str]) -> Picture:
     arrows = [arrow for sheet in sheets for arrow in sheet.arrows]
     count = sum(arrow.status == "taken" for arrow in arrows)
     return replace(picture, sheets=sheets, notes=(*picture.notes, f"{count} of {len(arrows)} arrows taken"))
+
+
+class Course(NamedTuple):
+    """How far a run came: keys as `with_taken` takes them, and the last visit of the nodes that matter.
+
+    `states` are `"current"` for where the run is and `"failed"` for nodes whose last visit ended badly;
+    `visits` how often each node was begun; `told` says how the run stands.
+    """
+
+    taken: frozenset[str]
+    states: Mapping[str, Status]
+    visits: Mapping[str, int]
+    told: str
+
+
+def with_course(picture: Picture, course: Course) -> Picture:
+    """The picture with the path that a run took, where it is, and where it ended badly.
+
+    A folded include takes in what is inside.
+    """
+    shown = {sheet.scope for sheet in picture.sheets}
+    marked = with_taken(replace(picture, notes=(*picture.notes, course.told)), course.taken)
+    sheets = tuple(
+        replace(sheet, boxes=tuple(_visited(box, course, shown) for box in sheet.boxes))
+        for sheet in marked.sheets
+    )
+    return replace(marked, sheets=sheets)
+
+
+def _visited(box: Box, course: Course, shown: Collection[str]) -> Box:
+    state = course.states.get(box.id, "")
+    if box.opens is not None and box.opens not in shown:
+        inside = {found for name, found in course.states.items() if name.startswith(f"{box.opens}/")}
+        state = next((found for found in ("current", "failed") if found in inside), state)
+    times = course.visits.get(box.id, 0)
+    facts = (*box.facts, f"visited {times} times") if times > 1 else box.facts
+    return replace(box, status=state or box.status, facts=facts)
 
 
 def taken_of_report(snapshot: Snapshot, report: Mapping[str, Any]) -> frozenset[str]:

@@ -14,10 +14,10 @@ from typing import Final, Literal
 
 from windtunnel.compiler.drawing.lettering import whole
 from windtunnel.compiler.drawing.style import (
-    CHANGES,
     FLOW_WORDS,
     KIND_WORDS,
     STATUS_WORDS,
+    WRITTEN,
     Flow,
     Kind,
     Status,
@@ -126,8 +126,8 @@ class Picture:
 
 
 def told(status: Status) -> tuple[str, ...]:
-    """The word for a change, which is written beside what has it."""
-    return (STATUS_WORDS[status],) if status in CHANGES else ()
+    """The word for a status that is not told by its line, which is written beside what has it."""
+    return (STATUS_WORDS[status],) if status in WRITTEN else ()
 
 
 MAX_TITLE: Final = 12_000

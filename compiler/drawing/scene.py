@@ -30,12 +30,12 @@ from windtunnel.compiler.drawing.picture import (
 )
 from windtunnel.compiler.drawing.shapes import Disc, Group, Polygon, Rect, Scene, Shape, Stroke, Words
 from windtunnel.compiler.drawing.style import (
-    CHANGES,
     DASHES,
     FLOW_WORDS,
     KIND_WORDS,
     STATUS_WORDS,
     WIDTHS,
+    WRITTEN,
     Flow,
 )
 from windtunnel.compiler.drawing.wording import ASSISTANT
@@ -263,7 +263,7 @@ def _arrow_group(
         base = top + centre.y - len(lines) * LABEL_LINE / 2 + 9.6
         for line_number, text in enumerate(lines):
             at = base + line_number * LABEL_LINE
-            letters = role if arrow.status in CHANGES else f"flow.{arrow.flow}"
+            letters = role if arrow.status in WRITTEN else f"flow.{arrow.flow}"
             shapes.append(Words(left + centre.x, at, text, LABEL_SIZE, letters, "middle", halo="paper"))
     return Group(f"arrow {arrow.flow}", tuple(shapes), arrow_title(names, arrow), "\n".join(arrow.keys))
 

@@ -12,7 +12,7 @@ Kind = Literal[
 ]
 Flow = Literal["ok", "loop", "failure", "limit"]
 Theme = Literal["light", "dark"]
-Status = Literal["", "added", "removed", "text", "callers", "runs", "taken", "missed"]
+Status = Literal["", "added", "removed", "text", "callers", "runs", "taken", "current", "failed", "missed"]
 
 KIND_WORDS: Final[dict[Kind, str]] = {
     "start": "where a run begins",
@@ -40,11 +40,16 @@ STATUS_WORDS: Final[dict[Status, str]] = {
     "callers": "changed: matters to callers",
     "runs": "changed: matters to unfinished runs",
     "taken": "taken",
+    "current": "the run is here",
+    "failed": "ended badly here",
     "missed": "not taken",
 }
 
 
-CHANGES: Final[tuple[Status, ...]] = ("added", "removed", "text", "callers", "runs")
+PATH: Final[tuple[Status, ...]] = ("taken", "current", "failed", "missed")
+"""The statuses of a path that was taken."""
+
+WRITTEN: Final[tuple[Status, ...]] = ("added", "removed", "text", "callers", "runs", "current", "failed")
 """The statuses that are written beside what has them; taken and missed differ in the width of lines."""
 
 
@@ -107,6 +112,8 @@ PALETTES: Final[dict[Theme, Palette]] = {
             "callers": "#b06a00",
             "runs": "#a3168f",
             "taken": "#1a8a3c",
+            "current": "#2468b2",
+            "failed": "#c0332b",
             "missed": "#b4bcc5",
         },
     ),
@@ -137,6 +144,8 @@ PALETTES: Final[dict[Theme, Palette]] = {
             "callers": "#f0a055",
             "runs": "#e58be0",
             "taken": "#4fce76",
+            "current": "#6fb0f5",
+            "failed": "#ff7b72",
             "missed": "#4c5866",
         },
     ),

@@ -12,7 +12,7 @@ from typing import Final
 
 from windtunnel.compiler.drawing.lettering import clean, clusters, is_attached, is_wide
 from windtunnel.compiler.drawing.picture import Arrow, Box, Picture, Sheet, sheet_names
-from windtunnel.compiler.drawing.style import FLOW_WORDS, STATUS_WORDS, Flow, Kind
+from windtunnel.compiler.drawing.style import FLOW_WORDS, PATH, STATUS_WORDS, Flow, Kind, Status
 
 COLUMNS: Final = 100
 MAX_LANES: Final = 6
@@ -41,6 +41,7 @@ class Signs:
     cut: str
     rule: str
     at_most: str
+    path: dict[Status, str]
 
 
 UNICODE: Final = Signs(
@@ -66,6 +67,7 @@ UNICODE: Final = Signs(
     cut="…",
     rule="─",
     at_most="≤",
+    path={"taken": "✓", "current": "▶", "failed": "✗", "missed": " "},
 )
 ASCII: Final = Signs(
     kinds={
@@ -90,23 +92,31 @@ ASCII: Final = Signs(
     cut="~",
     rule="-",
     at_most="<=",
+    path={"taken": "+", "current": ">", "failed": "x", "missed": " "},
 )
 
 
 @dataclass(slots=True)
 class Row:
-    """One line of a sheet right of the gutter; `arrow` begins here, `box` is entered here."""
+    """One line of a sheet right of the gutter; `arrow` begins here, `box` is entered here.
+
+    `status` is that of the box or arrow that the line is about.
+    """
 
     text: str
     box: str | None = None
     arrow: Arrow | None = None
+    status: Status = ""
     bits: list[int] = field(default_factory=list)
 
 
-def terminal_text(picture: Picture, *, ascii: bool = False, columns: int = COLUMNS) -> str:
+def terminal_text(
+    picture: Picture, *, ascii: bool = False, columns: int = COLUMNS, legend: bool = True
+) -> str:
     """The picture in lines of at most `columns` columns; with `ascii` the drawing needs no other letters."""
     signs = ASCII if ascii else UNICODE
     lines: list[str] = []
+    is_path = not set(PATH).isdisjoint(picture.statuses())
     for sheet in picture.sheets:
         title = (
             picture.title
@@ -120,8 +130,8 @@ def terminal_text(picture: Picture, *, ascii: bool = False, columns: int = COLUM
         )
         if not sheet.scope:
             lines += picture.notes
-        lines += ["", *_sheet(sheet, signs, columns)]
-    lines += ["", *_legend(picture, signs, columns)]
+        lines += ["", *_sheet(sheet, signs, columns, is_path)]
+    lines += ["", *_legend(picture, signs, columns)] if legend else []
     return "\n".join(cut(line, columns, signs.cut).rstrip() for line in lines) + "\n"
 
 
@@ -144,7 +154,8 @@ def cut(text: str, columns: int, sign: str) -> str:
     return "".join(kept) + sign
 
 
-def _sheet(sheet: Sheet, signs: Signs, columns: int) -> list[str]:
+def _sheet(sheet: Sheet, signs: Signs, columns: int, is_path: bool) -> list[str]:
+    """The lines of a sheet; where a path is told, the first column has its marks."""
     rows = _rows(sheet, signs)
     lanes = _draw_lanes(rows)
     width = 2 * lanes + (1 if lanes else 0)
@@ -153,7 +164,8 @@ def _sheet(sheet: Sheet, signs: Signs, columns: int) -> list[str]:
         gutter = "".join(signs.lines[bits] for bits in row.bits)
         if row.box is not None and row.bits and row.bits[-1] & RIGHT:
             gutter = gutter[:-1] + signs.head
-        made.append(cut(f" {gutter:{width}}{' ' if lanes else ''}{row.text}", columns, signs.cut))
+        mark = signs.path.get(row.status, " ") if is_path else ""
+        made.append(cut(f"{mark} {gutter:{width}}{' ' if lanes else ''}{row.text}", columns, signs.cut))
     return made
 
 
@@ -170,7 +182,7 @@ def _rows(sheet: Sheet, signs: Signs) -> list[Row]:
         arrows = leaving.get(box.id, [])
         going_on = next((arrow for arrow in arrows if arrow.target == after and arrow.flow == "ok"), None)
         others = [arrow for arrow in arrows if arrow is not going_on]
-        rows.append(Row(_headline(box, signs), box=box.id))
+        rows.append(Row(_headline(box, signs), box=box.id, status=box.status))
         bar = signs.lines[UP | DOWN] if arrows else " "
         rows += [Row(f"{bar}   {clean(line)}") for line in _more(box, signs)]
         for index, arrow in enumerate(others):
@@ -178,11 +190,11 @@ def _rows(sheet: Sheet, signs: Signs) -> list[Row]:
             corner = signs.lines[UP | RIGHT if last else UP | DOWN | RIGHT]
             back = order[arrow.target] <= order[arrow.source]
             text = corner + _jump(arrow, names, signs, back)
-            rows.append(Row(text, arrow=arrow if back else None))
+            rows.append(Row(text, arrow=arrow if back else None, status=arrow.status))
         if going_on is not None:
-            mark = f"({STATUS_WORDS[going_on.status]})" if going_on.status else ""
+            mark = _told(going_on.status)
             told = " ".join(clean(word) for word in (going_on.port or "", *going_on.label, mark) if word)
-            rows.append(Row(f"{signs.down} {told}"))
+            rows.append(Row(f"{signs.down} {told}", status=going_on.status))
         elif after is not None:
             rows.append(Row(""))
     return rows
@@ -190,10 +202,15 @@ def _rows(sheet: Sheet, signs: Signs) -> list[Row]:
 
 def _headline(box: Box, signs: Signs) -> str:
     kind = "" if box.kind == "start" else f"  {box.kind}"
-    kind += f" ({STATUS_WORDS[box.status]})" if box.status else ""
+    kind += f" {_told(box.status)}".rstrip()
     told = f" {signs.dot} {clean(box.caption[:400])}" if box.caption else ""
     facts = f" {signs.dot} {clean(box.facts[0])}" if box.kind == "start" and box.facts else ""
     return f"{signs.kinds[box.kind]} {clean(box.name)}{kind}{told}{facts}"
+
+
+def _told(status: Status) -> str:
+    """What is written beside what has a status; a path has marks instead."""
+    return "" if not status or status in PATH else f"({STATUS_WORDS[status]})"
 
 
 def _more(box: Box, signs: Signs) -> list[str]:
@@ -209,7 +226,7 @@ def _jump(arrow: Arrow, names: dict[str, str], signs: Signs, back: bool) -> str:
     told = [clean(line) for line in (arrow.port or "", *arrow.label) if line and line not in counted]
     middle = f" {', '.join(told)} " if told else ""
     tail = "".join(f"  {line.replace('≤', signs.at_most)}" for line in counted)
-    tail += f"  ({STATUS_WORDS[arrow.status]})" if arrow.status else ""
+    tail += f"  {_told(arrow.status)}".rstrip()
     return f"{shaft}{middle}{shaft}{head} {names[arrow.target]}{f' {signs.up}' if back else ''}{tail}"
 
 
@@ -253,6 +270,8 @@ def _legend(picture: Picture, signs: Signs, columns: int) -> list[str]:
     if picture.marks_answers():
         entries.append(f"{signs.speech} the agent's visible answer is its output")
     entries += [f"{''.join(signs.shafts[flow])} {FLOW_WORDS[flow]}" for flow in picture.flows()]
+    marks = [(signs.path.get(status, " "), STATUS_WORDS[status]) for status in picture.statuses()]
+    entries += [f"{mark} {words}" for mark, words in marks if mark != " "]
     lines: list[str] = []
     for entry in entries:
         if lines and columns_of(lines[-1]) + columns_of(entry) + 3 <= columns:

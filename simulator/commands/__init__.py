@@ -12,6 +12,7 @@ refusing     what the simulator refuses, told as wrong usage
 telling      a run told as a story or as JSON
 selecting    which scenarios are meant
 staging      files to verdicts, on several cores
+watching     the picture of a run, while it runs
 stored       a store opened, a run of it told
 standings    where the runs of a store stand
 severities   how much findings matter in a project

@@ -26,6 +26,7 @@ def command(
     from windtunnel.simulator.commands.console import FINDINGS, leave, say
     from windtunnel.simulator.commands.input import json_value
     from windtunnel.simulator.commands.stored import GOOD, claimed, opened, tell_end
+    from windtunnel.simulator.commands.watching import watched
     from windtunnel.simulator.durable.driving import NOTHING_ASKED, Answer, answer, repeats
 
     text = None if value is None else canonical(json_value(value))
@@ -34,7 +35,9 @@ def command(
         _refuse_nothing(place.store.decisions(record.run), choice)
         given = Answer(choice, text, request)
         if record.status == "waiting":
-            refused = answer(place, claimed(place, record.run), given)
+            held = claimed(place, record.run)
+            with watched(place, record.run, as_json=as_json) as seen:
+                refused = answer(seen, held, given)
         else:
             refused = None if repeats(place.store, record.run, given) else NOTHING_ASKED
         if refused is not None:

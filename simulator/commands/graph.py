@@ -12,11 +12,12 @@ from windtunnel.simulator.commands.console import reason, show, write_whole
 from windtunnel.simulator.commands.options import outside_option
 
 if TYPE_CHECKING:
+    from windtunnel.compiler.drawing.marking import Course
     from windtunnel.compiler.snapshot import Snapshot
 
 
 @click.command(name="graph", epilog="Example: windtunnel graph builtin:autoplan -o autoplan.svg")
-@click.argument("file")
+@click.argument("file", required=False)
 @click.option(
     "-o",
     "--output",
@@ -42,9 +43,16 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Mark what an exploration took.",
 )
+@click.option(
+    "--run",
+    "stored",
+    nargs=2,
+    metavar="DB RUN",
+    help="Mark the path that a run of this store took; FILE may be left out.",
+)
 @outside_option
 def command(
-    file: str,
+    file: str | None,
     output: Path | None,
     form: str | None,
     expand: str,
@@ -53,18 +61,38 @@ def command(
     plain: bool,
     old: str | None,
     report: Path | None,
+    stored: tuple[str, str] | None,
     allow_outside: bool,
 ) -> None:
     """Draw a workflow: nodes, edges, exits, and what is included.
 
     Without -o and --format it is drawn for the terminal. FILE and the one of --diff may be snapshots that
-    `windtunnel compile` wrote; --coverage takes what `windtunnel explore --json` printed.
+    `windtunnel compile` wrote; --coverage takes what `windtunnel explore --json` printed. --run draws what
+    was run, however FILE looks by now.
     """
+    from windtunnel.simulator.commands.loading import load_snapshot
+
     wanted = _format(output, form)
     options: dict[str, Any] = {"expand": _levels(expand), "theme": theme, "engine": engine, "ascii": plain}
-    if old is not None and report is not None:
-        raise click.UsageError("--diff and --coverage mark different things; draw one picture for each")
-    picture = _picture(file, wanted, options, old, report, allow_outside)
+    if sum(mark is not None for mark in (old, report, stored)) > 1:
+        raise click.UsageError(
+            "--diff, --coverage and --run mark different things; draw one picture for each"
+        )
+    if stored is not None:
+        snapshot, options["course"] = _of_run(*stored)
+        if file is not None and load_snapshot(file, allow_outside).digest != snapshot.digest:
+            raise click.UsageError(
+                f"{stored[1]} ran another version of {snapshot.workflow} than {file} is; leave {file} out"
+            )
+    elif file is None:
+        raise click.UsageError("say which FILE to draw, or which run of a store with --run")
+    else:
+        snapshot = load_snapshot(file, allow_outside)
+    if old is not None:
+        options["against"] = load_snapshot(old, allow_outside)
+    if report is not None:
+        options["taken"] = _taken(snapshot, report)
+    picture = _drawn(snapshot, wanted, options)
     data = picture if isinstance(picture, bytes) else picture.encode()
     if output is not None:
         write_whole(output, data)
@@ -74,25 +102,30 @@ def command(
         show(picture)
 
 
-def _picture(
-    file: str, form: str, options: dict[str, Any], old: str | None, report: Path | None, allow_outside: bool
-) -> str | bytes:
+def _drawn(snapshot: Snapshot, form: str, options: dict[str, Any]) -> str | bytes:
     """Draw; what cannot be drawn as asked is wrong usage."""
     from windtunnel.compiler import draw
     from windtunnel.compiler.drawing.picture import DrawingError
-    from windtunnel.simulator.commands.loading import load_snapshot
 
-    snapshot = load_snapshot(file, allow_outside)
-    if old is not None:
-        options["against"] = load_snapshot(old, allow_outside)
-    if report is not None:
-        options["taken"] = _taken(snapshot, report)
     try:
         drawn: Any = draw(snapshot, form, **options)  # type: ignore[arg-type]
     except DrawingError as problem:
         raise click.UsageError(str(problem)) from None
     assert isinstance(drawn, str | bytes), "a picture is text or bytes"
     return drawn
+
+
+def _of_run(name: str, run: str) -> tuple[Snapshot, Course]:
+    """What a run of a store ran, and how far it came; its whole path, also through runs that continue it."""
+    from windtunnel.simulator.commands.stored import opened
+    from windtunnel.simulator.durable.driving import snapshot_of
+    from windtunnel.simulator.durable.lines import written
+    from windtunnel.simulator.report.course import course_of
+
+    with opened(name) as place:
+        record = place.store.run(run)
+        trace = written(record.run, place.store.trace(record.run))
+        return snapshot_of(place.store, record), course_of(trace, record.run)
 
 
 def _taken(snapshot: Snapshot, report: Path) -> frozenset[str]:

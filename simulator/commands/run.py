@@ -53,6 +53,7 @@ def command(
     from windtunnel.simulator.commands.loading import load_snapshot
     from windtunnel.simulator.commands.refusing import refusals
     from windtunnel.simulator.commands.telling import tell
+    from windtunnel.simulator.commands.watching import show_picture
     from windtunnel.simulator.operations import simulate
 
     snapshot = load_snapshot(file, allow_outside)
@@ -62,6 +63,7 @@ def command(
         return
     with refusals():
         finished = simulate(snapshot, value, seed=seed)
+    show_picture(snapshot, finished.events, as_json=as_json)
     tell(finished, as_json=as_json, full=full)
     if finished.violations or finished.status not in ("completed", "waiting"):
         leave(FINDINGS)

@@ -12,6 +12,7 @@ import click
 
 from windtunnel.compiler.snapshot import AgentNode, AssistantMessage, Snapshot
 from windtunnel.simulator.commands.console import FINDINGS, leave, say, show
+from windtunnel.simulator.commands.watching import watched
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.driving import Place, claim, snapshot_of, work
 from windtunnel.simulator.durable.lines import ending, parsed, texts, written
@@ -52,7 +53,9 @@ def opened(name: str, *, create: bool = False) -> Iterator[Place]:
 
 def go_on(place: Place, run: str, *, as_json: bool, releases: bool = False) -> None:
     """Claim a run, go on with it to its end, and tell it; ends with 1 where it did not end well."""
-    record = work(place, claimed(place, run), releases=releases)
+    held = claimed(place, run)
+    with watched(place, run, as_json=as_json) as seen:
+        record = work(seen, held, releases=releases)
     tell_end(place.store, record, as_json=as_json)
     if record.status not in GOOD:
         leave(FINDINGS)

@@ -10,6 +10,7 @@ facts         what can be told before a run
 story         a trace, one event a line
 folding       quiet visits made short
 stored        the runs of a store
+course        how far a run came, for a picture
 summary       what an exploration proved or broke
 verdicts      what became of scenarios
 junit         the same for build servers
