@@ -12,9 +12,11 @@ import hashlib
 import json
 import math
 from json.encoder import encode_basestring
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pydantic import JsonValue
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
 
 MAX_DEPTH: Final = 200
 """Lists and records inside one another; a value nested deeper has no canonical text."""

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final
-
-from pydantic import JsonValue
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from windtunnel.compiler.canonical import CanonicalError, digest
 from windtunnel.compiler.values import (
@@ -28,7 +26,10 @@ from windtunnel.compiler.values import (
     text_of,
 )
 
-Function = Callable[..., JsonValue]
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+Function: TypeAlias = "Callable[..., JsonValue]"
 
 WHITE_SPACE: Final = (
     "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
+if TYPE_CHECKING:
+    from pydantic_core import SchemaValidator
 
 
 @lru_cache(maxsize=1_000)
 def pattern_validator(pattern: str) -> SchemaValidator | str:
     """A matcher of whole texts in linear time, or why the pattern is refused (such as look-around)."""
+    from pydantic_core import SchemaError, SchemaValidator, core_schema
+
     try:
         return SchemaValidator(
             core_schema.str_schema(pattern=rf"\A(?:{pattern})\z", regex_engine="rust-regex")
@@ -21,6 +25,8 @@ def pattern_validator(pattern: str) -> SchemaValidator | str:
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Whether the whole text matches; a refused pattern matches everything."""
+    from pydantic_core import ValidationError
+
     validator = pattern_validator(pattern)
     if isinstance(validator, str):
         return True

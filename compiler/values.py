@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from typing import Final
-
-from pydantic import JsonValue
+from typing import TYPE_CHECKING, Final
 
 from windtunnel.compiler.canonical import MAX_WHOLE, CanonicalError, canonical, number_text
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 MAX_TEXT: Final = 4 * 2**20
 """Code points of a text that an expression may make."""

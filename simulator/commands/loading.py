@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from windtunnel.compiler import check_file, compile_file
 from windtunnel.compiler.pipeline import Checked
-from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.dsl import Diagnostic, Severity, Source, render
 from windtunnel.dsl.syntax import Span
 from windtunnel.simulator.commands.console import FINDINGS, leave, say
 from windtunnel.simulator.commands.naming import from_here, readable, renamed
 from windtunnel.simulator.report.findings import tally
+
+if TYPE_CHECKING:
+    from windtunnel.compiler.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,7 @@ def _stored(file: str) -> Snapshot:
     from pathlib import Path
 
     from windtunnel.compiler import load_snapshot as read
+    from windtunnel.compiler.snapshot import Snapshot
 
     snapshot = read(Path(file).read_bytes())
     if isinstance(snapshot, Snapshot):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
-
-from pydantic import JsonValue
+from typing import TYPE_CHECKING, Final
 
 from windtunnel.dsl import Diagnostic, Place, Severity, Source
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 SCHEMA: Final = "windtunnel.check.v1"
 
