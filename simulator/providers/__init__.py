@@ -7,6 +7,8 @@ patterns      texts that match a pattern
 scalars       numbers, truth values, literals: good and bad ones
 values        valid, boundary and invalid values of any type
 routing       which parts of an output decide the route
+thresholds    what outputs and inputs are compared with
+sides         values on each side of it
 effects       what effects return, and how they fail
 people        what people answer
 misbehaviour  the ways a model goes wrong

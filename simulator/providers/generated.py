@@ -31,9 +31,10 @@ from windtunnel.simulator.providers.routing import (
     FieldPath,
     deciding_inputs,
     deciding_paths,
-    kinds,
     signature,
 )
+from windtunnel.simulator.providers.sides import cases_named, targeted
+from windtunnel.simulator.providers.thresholds import NOTHING, Compared, compared, kinds, routes_of
 from windtunnel.simulator.providers.values import MAX_TEXT, WORDS, Source, cases, invalid, texts_in
 
 MAX_QUIET: Final = 8
@@ -112,14 +113,26 @@ def run_inputs(snapshot: Snapshot) -> tuple[JsonValue, ...]:
     valid input could be made.
     """
     source = Source(snapshot.types, WORDS)
-    paths, words = deciding_inputs(snapshot)
+    paths, met = deciding_inputs(snapshot), compared(snapshot, "input", "")
     made: dict[tuple[str, ...], JsonValue] = {}
-    for optional in (False, True):
-        for value in cases(snapshot.input, source, optional=optional):
-            verdict = accept(snapshot.input, value, snapshot.types)
-            if isinstance(verdict, Accepted) and len(made) < MAX_INPUTS:
-                made.setdefault(kinds(verdict.value, paths, words), verdict.value)
+    for tried, value in enumerate(_inputs(snapshot, source, paths, met)):
+        if tried == MAX_TRIED or len(made) == MAX_INPUTS:
+            break
+        verdict = accept(snapshot.input, value, snapshot.types)
+        if isinstance(verdict, Accepted):
+            made.setdefault(kinds(verdict.value, paths, met), verdict.value)
     return tuple(made.values())
+
+
+def _inputs(
+    snapshot: Snapshot, source: Source, paths: Sequence[FieldPath], met: Compared
+) -> Iterator[JsonValue]:
+    """Inputs to try: every case of the type, then those on each side of what decides."""
+    for optional in (False, True):
+        yield from cases(snapshot.input, source, optional=optional)
+    for optional in (False, True):
+        for base in cases(snapshot.input, source, optional=optional)[:1]:
+            yield from targeted(snapshot.input, paths, met, source, base)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +151,13 @@ class _Step:
 
     def outputs(self, pool: Sequence[str]) -> list[JsonValue]:
         """The first acceptable output for each route."""
-        paths = self.paths
+        routes = routes_of(self.snapshot, self.id)
+        exact = {*pool} - {*WORDS[2:]} | cases_named(self.type, Source(self.snapshot.types))
         found: dict[tuple[str, ...], JsonValue] = {}
-        for tried, candidate in enumerate(self.candidates(pool)):
-            if tried == MAX_TRIED or len(found) == (MAX_QUIET if paths else 1):
+        for tried, candidate in enumerate(self.candidates(pool, routes.paths, routes.met)):
+            if tried == MAX_TRIED or len(found) == (MAX_QUIET if routes.paths else 1):
                 break
-            route = signature(candidate, paths)
+            route = routes.side(candidate, exact)
             if route in found:
                 continue
             verdict = accept(self.type, candidate, self.snapshot.types)
@@ -151,15 +165,23 @@ class _Step:
                 found[route] = candidate
         return list(found.values())
 
-    def candidates(self, pool: Sequence[str]) -> Iterator[JsonValue]:
-        """The author's examples, then made values, each with another text of the pool first."""
+    def candidates(
+        self, pool: Sequence[str], paths: Sequence[FieldPath] = (), met: Compared = NOTHING
+    ) -> Iterator[JsonValue]:
+        """The author's examples, made values, those on each side of what decides, and then other texts."""
         for example in self.node.examples:
             try:
                 yield compile_expression(example)(self.environment)
             except EvaluationError:
                 continue
+        source = Source(self.snapshot.types, tuple(pool))
         for optional in (False, True):
-            for turn in range(min(len(pool), MAX_ROTATIONS)):
+            made = cases(self.type, source, optional=optional)
+            yield from made
+            for base in made[:1]:
+                yield from targeted(self.type, paths, met, source, base)
+        for optional in (False, True):
+            for turn in range(1, min(len(pool), MAX_ROTATIONS)):
                 source = Source(self.snapshot.types, (*pool[turn:], *pool[:turn]))
                 yield from cases(self.type, source, optional=optional)
 
