@@ -6,6 +6,7 @@ What is wrong but readable becomes a diagnostic here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,8 +14,8 @@ from windtunnel.dsl import syntax as s
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.comments import Comments
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Place
-from windtunnel.dsl.foreign import NAME_RULE, shortened
-from windtunnel.dsl.strings import decode, dedent
+from windtunnel.dsl.foreign import NAME_RULE, described, shortened
+from windtunnel.dsl.strings import CONTROL, decode, dedent
 from windtunnel.dsl.syntax import Span
 from windtunnel.dsl.tokens import MAX_NESTING, Token
 
@@ -29,7 +30,8 @@ Piece = Token | s.Expr
 class Expressions:
     """Builds the small parts.
 
-    `tight` and `dashed` hold what is right in some places only, until the item is known.
+    `tight` and `dashed` hold what is right in some places only, until the item is known; `with_dash` are the
+    names that were declared with a dash, and which finding says so.
     """
 
     def __init__(self, file: str, comments: Comments) -> None:
@@ -37,7 +39,8 @@ class Expressions:
         self.comments = comments
         self.diagnostics: list[Diagnostic] = []
         self.tight: list[s.Binary | s.Ref] = []
-        self.dashed: list[s.Ref] = []
+        self.dashed: list[s.Ref | s.Name] = []
+        self.with_dash: dict[str, int] = {}
 
     def report(self, code: str, message: str, span: Span, **more: Any) -> None:
         """Add a finding about a span of this file."""
@@ -56,11 +59,26 @@ class Expressions:
             message = "a `/` between names needs spaces; without them it joins a node path"
             self.report("WT0004", message, each.span, help=f"write `{spaced}` to divide", fixes=fixes)
         for ref in self.dashed:
+            if self.also_named(ref) or isinstance(ref, s.Name):
+                continue
             spaced = ref.name.replace("-", " - ")
             message = f"`{ref.name}` is read as one name; a `-` between names needs spaces"
             self.report("WT0009", message, ref.span, fixes=self.fix(f"write `{spaced}`", ref.span, spaced))
         self.tight.clear()
         self.dashed.clear()
+        self.with_dash.clear()
+
+    def also_named(self, ref: s.Ref | s.Name) -> bool:
+        """Whether this is a name that was declared with a dash; the fix there then mends this place too."""
+        number = self.with_dash.get(ref.name if isinstance(ref, s.Ref) else ref.text)
+        if number is None:
+            return False
+        told = self.diagnostics[number]
+        (fix,) = told.fixes
+        edits = (*fix.edits, Edit(Place(self.file, ref.span), fix.edits[0].text))
+        title = f"call it `{fix.edits[0].text}` at all {len(edits)} places"
+        self.diagnostics[number] = replace(told, fixes=(Fix(title, edits, fix.applicability),))
+        return True
 
     # --- repetition -----------------------------------------------------------------------------------------
 
@@ -122,6 +140,7 @@ class Expressions:
             )
             message = f"{what} `{name.text}` has a dash, which would read as a minus in expressions"
             fixes = self.fix(f"call it `{better}`", name.span, better, safe=False)
+            self.with_dash.setdefault(name.text, len(self.diagnostics))
             self.report(
                 "WT0009", message, name.span, help="only workflows, exits and choices may", fixes=fixes
             )
@@ -279,6 +298,7 @@ class Expressions:
         if right.start - left.end > MAX_TEXT:
             self.report("WT0014", f"this string is longer than {MAX_TEXT:_} characters", span)
             return s.Text((), left.text != '"', span)
+        self.control_characters(pieces, left.text == '"')
         if left.text == '"':
             decoded = tuple(self.decoded(piece) if isinstance(piece, Token) else piece for piece in pieces)
             return s.Text(decoded, False, span)
@@ -288,6 +308,26 @@ class Expressions:
             piece if isinstance(piece, s.Expr) else value for piece, value in zip(pieces, values, strict=True)
         ]
         return s.Text(tuple(part for part in parts if part is not None and part != ""), True, span)
+
+    def control_characters(self, pieces: Sequence[Piece], one_line: bool) -> None:
+        """Report the control characters of a string together; in one line they can be written as escapes."""
+        edits: list[Edit] = []
+        letter = ""
+        for piece in pieces:
+            if not isinstance(piece, Token) or piece.text.isprintable():
+                continue
+            if len(piece.text) != piece.end - piece.start:  # read from other quotes: it does not stand so
+                continue
+            for found in CONTROL.finditer(piece.text):
+                letter = letter or found[0]
+                at = Span(piece.start + found.start(), piece.start + found.end())
+                edits.append(Edit(Place(self.file, at), f"\\u{ord(found[0]):04x}" if one_line else ""))
+        if not edits:
+            return
+        title = "write it as an escape" if one_line else "remove it"
+        how = Applicability.SAFE if one_line else Applicability.MAYBE
+        message = f"this string holds {described(letter)}"
+        self.report("WT0017", message, edits[0].place.span, fixes=[Fix(title, tuple(edits), how)])
 
     def decoded(self, piece: Token) -> str:
         """A literal piece of a one-line string with its escapes resolved."""

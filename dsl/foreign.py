@@ -148,7 +148,7 @@ def read_odd_word(file: str, text: str, start: int) -> Odd:
     """A word with letters outside A to Z."""
     end = start + len(text)
     strange = next(letter for letter in text if not letter.isascii())
-    message = f"`{shortened(text)}` is not a name: it holds {_described(strange)}"
+    message = f"`{shortened(text)}` is not a name: it holds {described(strange)}"
     return Odd(
         (Token("NAME", text, start, end),), _finding(file, "WT0009", message, start, end, help=NAME_RULE)
     )
@@ -163,17 +163,17 @@ def read_odd_character(file: str, text: str, start: int) -> Odd:
         message = "a byte order mark (U+FEFF) may stand at the beginning of a file only"
         return Odd((), _finding(file, "WT0016", message, start, end, ""))
     if category == "Zs" or letter in "\f\v":
-        message = f"this white space is {_described(letter)}"
+        message = f"this white space is {described(letter)}"
         return Odd((), _finding(file, "WT0001", message, start, end, " "))
     if category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
-        message = f"{_described(letter)} cannot stand in a file"
+        message = f"{described(letter)} cannot stand in a file"
         return Odd((), _finding(file, "WT0017", message, start, end, ""))
     more = {"help": "a line needs no mark to go on; begin the next one with `->`"} if letter == "\\" else {}
     message = f"`{shortened(text)}` is not part of the language"
     return Odd((), _finding(file, "WT0001", message, start, end, **more))
 
 
-def _described(letter: str) -> str:
+def described(letter: str) -> str:
     """`é` (U+00E9), or only the number for what cannot be seen."""
     number = f"U+{ord(letter):04X}"
     name = unicodedata.name(letter, "")

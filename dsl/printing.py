@@ -28,7 +28,7 @@ from windtunnel.dsl.layout import (
     joined,
 )
 from windtunnel.dsl.margins import Lead, Margins
-from windtunnel.dsl.strings import dedent, encode, encode_lines
+from windtunnel.dsl.strings import CONTROL, dedent, encode, encode_lines
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*\Z")
 _LEVELS: Final[dict[str, int]] = {
@@ -380,7 +380,11 @@ def _unwritable(part: str | s.Expr, following: str | s.Expr = "") -> bool:
     """Whether a literal piece cannot stand in triple quotes, which know no escapes."""
     if not isinstance(part, str):
         return False
-    return '"""' in part or "\r" in part or (part.endswith("$") and not isinstance(following, str))
+    return (
+        '"""' in part
+        or CONTROL.search(part) is not None
+        or (part.endswith("$") and not isinstance(following, str))
+    )
 
 
 def _merged(parts: Sequence[str | None]) -> list[str | None]:

@@ -14,6 +14,7 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -99,6 +100,7 @@ class Recovery:
         self.repaired = -NEED
         self.joined = False
         self.repairs = 0
+        self.reserved_words: dict[str, int] = {}
 
     @property
     def exhausted(self) -> bool:
@@ -149,9 +151,25 @@ class Recovery:
         place = bisect_left(self.known, span.start)
         follows = place < len(self.known) and self.known[place] <= span.end
         joined = bool(repair.new) and repair.new[0].kind == "NEWLINE"
+        if finding.code == "WT0010" and self.also_named(tokens[stuck].text, finding):
+            return
         if not follows and stuck >= self.repaired and not (joined and self.joined):
+            if finding.code == "WT0010":
+                self.reserved_words[tokens[stuck].text] = len(self.findings)
             self.findings.append(finding)
         self.joined = self.joined or joined
+
+    def also_named(self, word: str, finding: Diagnostic) -> bool:
+        """Whether this reserved word was reported as a name before; the fix then mends this place too."""
+        number = self.reserved_words.get(word)
+        if number is None:
+            return False
+        first = self.findings[number]
+        (fix,) = first.fixes
+        edits = (*fix.edits, *finding.fixes[0].edits)
+        title = f"call it `{word}_` at all {len(edits)} places"
+        self.findings[number] = replace(first, fixes=(Fix(title, edits, fix.applicability),))
+        return True
 
     def apply(self, repair: Repair, tokens: list[Token]) -> int:
         """Change the tokens and take the machine back; returns where it goes on."""

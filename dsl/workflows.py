@@ -312,6 +312,8 @@ class Workflows(Expressions):
         return Route(tuple(outcomes))
 
     def make_endpoint(self, node: s.Name) -> s.Endpoint:
+        if "-" in node.text:
+            self.dashed.append(node)
         return s.Endpoint(node, None, node.span)
 
     def make_endpoint_start(self, token: Token) -> s.Endpoint:
@@ -319,6 +321,8 @@ class Workflows(Expressions):
         return s.Endpoint(name, None, name.span)
 
     def make_endpoint_way(self, node: s.Name, _: Token, way: s.Name) -> s.Endpoint:
+        if "-" in node.text:
+            self.dashed.append(node)
         return s.Endpoint(node, way, Span(node.span.start, way.span.end))
 
     def make_exit_end(self, word: Token, name: s.Name) -> s.ExitEnd:
