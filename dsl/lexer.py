@@ -46,7 +46,8 @@ _ONE_LINE: Final = re.compile(r'(?:[^"\\\n$]+|\\[^\n]|\$\$\{|\$(?!\{))*')
 _MANY_LINES: Final = re.compile(r'(?:[^"$]+|"(?!"")|\$\$\{|\$(?!\{))*')
 _CODE_AT_END: Final = re.compile(r"(?:[\])},\s]+|\s\{\s*)\Z")
 _NO_ITEM_AFTER: Final = frozenset(
-    "IF THEN ELSE NOT AND OR IN AS IMPORT TYPE TEMPLATE WORKFLOW SCENARIO FOR".split()
+    {"IF", "THEN", "ELSE", "NOT", "AND", "OR", "IN", "AS", "IMPORT", "TYPE", "TEMPLATE", "WORKFLOW"}
+    | {"SCENARIO", "FOR"}
 )
 
 _token: Callable[[tuple[str, str, int, int]], Token] = partial(tuple.__new__, Token)
