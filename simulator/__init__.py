@@ -27,6 +27,7 @@ trace         a path written down with absolute names
 simulation    one path through the world
 search/       every schedule within bounds
 durable/      runs on a real store, and every crash point there
+serving/      the conversation for real, in browsers of this machine
 worlds/       a small workflow for each seeded fault
 faults        bugs that real systems had, put back on purpose
 operations    simulate, explore, crashpoints, replay

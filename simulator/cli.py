@@ -50,6 +50,7 @@ COMMANDS: Final = {
     "explore": Entry("explore", "Try every schedule with up to N faults, or show the shortest that breaks."),
     "torture": Entry("torture", "Kill real processes on a real store at every crash point."),
     "replay": Entry("replay", "Tell again what a token stands for, event by event."),
+    "serve": Entry("serve", "Talk to a workflow's agent in a browser, on a real log and a real wire."),
     "import": Entry("importing", "Read an agent's session file and show its rows."),
 }
 

@@ -132,7 +132,7 @@ class Writer:
         """
         assert not self.events, "a writer takes up before it writes"
         said = _by_attempt(entries)
-        self._recall(said.pop(None, []))
+        self.recall(said.pop(None, []))
         for line in lines:
             self.events.append(dict(line))
             payload = line["payload"]
@@ -142,7 +142,7 @@ class Writer:
                 self._begin_attempt(line["nodeId"])
                 assert self._attempt == line["attemptId"], "attempts are counted from the start of the run"
                 self._started_at = line["at"]
-                self._recall(said.pop(line["attemptId"], []))
+                self.recall(said.pop(line["attemptId"], []))
             elif line["type"] == "node_finished":
                 self._finished += 1
             elif line["type"] == "include_entered":
@@ -153,7 +153,7 @@ class Writer:
                 self._told[line["nodeId"]] = payload["index"]
         assert not said, "every prompt in the log belongs to an attempt that was started"
 
-    def _recall(self, entries: Iterable[dict[str, Any]]) -> None:
+    def recall(self, entries: Iterable[dict[str, Any]]) -> None:
         """What stands in the log already."""
         for entry in entries:
             self.entries.append(entry)

@@ -38,5 +38,6 @@ crashpoints  every crash point fired once
 explore      every schedule with up to N faults
 torture      every crash point on a real store
 replay       a token told again
+serve        the conversation and a workflow, in a browser
 importing    the session file of an agent
 """
