@@ -39,7 +39,7 @@ GOOD: Final = ("completed", "waiting")
 
 @contextmanager
 def opened(name: str, *, create: bool = False) -> Iterator[Place]:
-    """The store in a file; what it refuses is wrong usage."""
+    """The store in a file; what it refuses is told, and ends the command as wrong usage does."""
     path = Path(name)
     try:
         with open_store(path, create=create) as store:
@@ -48,14 +48,18 @@ def opened(name: str, *, create: bool = False) -> Iterator[Place]:
         say(f"✗ {problem}")
         leave(FINDINGS)
     except StoreRefused as problem:
-        raise click.UsageError(str(problem)) from None
+        raise click.ClickException(str(problem)) from None
 
 
 def go_on(place: Place, run: str, *, as_json: bool, releases: bool = False) -> None:
     """Claim a run, go on with it to its end, and tell it; ends with 1 where it did not end well."""
     held = claimed(place, run)
-    with watched(place, run, as_json=as_json) as seen:
-        record = work(seen, held, releases=releases)
+    try:
+        with watched(place, run, as_json=as_json) as seen:
+            record = work(seen, held, releases=releases)
+    except KeyboardInterrupt:
+        say(f"{run} is kept; go on with `windtunnel resume {place.path} {run}`")
+        raise
     tell_end(place.store, record, as_json=as_json)
     if record.status not in GOOD:
         leave(FINDINGS)

@@ -16,6 +16,7 @@ from windtunnel.compiler.snapshotfile import SnapshotRefused, read_snapshot, wri
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.host import LEASE_MS, Host
 from windtunnel.simulator.durable.lines import due_of, parsed
+from windtunnel.simulator.durable.session import ForeignLog, MemoryLedger, MemorySession
 from windtunnel.simulator.durable.sessionfile import LedgerFile, SessionFile, ledger_path, session_path
 from windtunnel.simulator.events import Answered, Cancel, Release
 from windtunnel.simulator.providers.generated import GeneratedProvider
@@ -100,22 +101,28 @@ def work(place: Place, claimed: Claim, *, releases: bool = False) -> RunRecord:
     return record
 
 
-def _host(place: Place, claimed: Claim) -> Host:
+def _host(place: Place, claimed: Claim, *, blind: bool = False) -> Host:
+    """A host for a claimed run; a `blind` one looks at nothing beside the store."""
     record = place.store.run(claimed.run)
     snapshot = snapshot_of(place.store, record)
     lines = place.store.trace(claimed.run)
     last = lines[-1].at if lines else 0
-    return Host(
-        Program(snapshot, visit_cap=VISITS),
-        GeneratedProvider(snapshot),
-        place.store,
-        SessionFile(session_path(place.path, claimed.run)),
-        LedgerFile(ledger_path(place.path, claimed.run)),
-        claimed,
-        clock=wall.WallClock(record.created_ms, last),
-        timely=True,
-        wall=wall.now_ms,
-    )
+    path = session_path(place.path, claimed.run)
+    try:
+        return Host(
+            Program(snapshot, visit_cap=VISITS),
+            GeneratedProvider(snapshot),
+            place.store,
+            MemorySession() if blind else SessionFile(path),
+            MemoryLedger() if blind else LedgerFile(ledger_path(place.path, claimed.run)),
+            claimed,
+            clock=wall.WallClock(record.created_ms, last),
+            timely=True,
+            wall=wall.now_ms,
+            blind=blind,
+        )
+    except ForeignLog as problem:
+        raise StoreRefused(f"cannot use {path}: {problem}") from None
 
 
 def due_ms(store: Store, record: RunRecord) -> int | None:
@@ -185,6 +192,6 @@ def cancel(place: Place, run: str) -> RunRecord:
             claimed = claim(place, run)
         except RunIsOver:
             return place.store.run(run)
-    host = _host(place, claimed)
+    host = _host(place, claimed, blind=True)  # A run can be ended whatever became of its session.
     host.receive(Cancel())
     return host.record

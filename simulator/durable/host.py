@@ -67,7 +67,7 @@ from windtunnel.simulator.run.notifications import Outbox, deliver
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.recovery import boot, recover
 from windtunnel.simulator.run.state import FINAL, fold, question
-from windtunnel.simulator.store.interface import Store, StoreRefused
+from windtunnel.simulator.store.interface import Store
 from windtunnel.simulator.store.records import Claim, RunRecord
 from windtunnel.simulator.trace import Writer
 
@@ -92,7 +92,8 @@ class Host:
     """A host that has claimed a run. Raises StoreRefused where store or session cannot be used.
 
     With `timely` a timer fires on time, else when nothing else happens. `people` answer requests; without
-    them a run that waits waits. `following` names the run that continues another.
+    them a run that waits waits. `following` names the run that continues another. A `blind` host does not
+    hold the session against the store: enough to cancel a run whose log is gone.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class Host:
         people: People | None = None,
         following: Callable[[str], str] = following,
         probe: Probe | None = None,
+        blind: bool = False,
     ) -> None:
         self.program, self.provider, self.people = program, provider, people
         self.store, self.session, self.ledger, self.claim = store, session, ledger, claim
@@ -118,7 +120,7 @@ class Host:
         self.choices = choices or Recorded(())
         self.record: RunRecord = store.run(claim.run)
         self.transitions = 0
-        self._load(Writer(claim.run, clock, following))
+        self._load(Writer(claim.run, clock, following), blind)
         self.loop, self.engine = Loop(), Engine()
         self.inbox: Inbox = ()
         self.wire: Wire = ()
@@ -127,13 +129,13 @@ class Host:
         self._told: list[int] = []
         self._cause = self._last = self._streamed = self._effected = self._went_on = 0
 
-    def _load(self, writer: Writer) -> None:
+    def _load(self, writer: Writer, blind: bool) -> None:
         """What is durable, as handlers see it, and the names that were given."""
         lines = self.store.trace(self.claim.run)
         attempts = attempts_of(lines)
         names = {self.claim.run, *(line.name for line in lines)}
-        if not sessions.belongs(self.session.entries, names, attempts):
-            raise StoreRefused(f"the session log is not that of {self.claim.run}")
+        if not blind:
+            sessions.refuse_foreign(self.session, self.claim.run, names, lines)
         self.run = state_of(self.program, self.record.input, lines)
         self.log: Log = sessions.fold(
             self.session.entries,

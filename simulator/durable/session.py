@@ -12,12 +12,18 @@ from typing import Any, Final, Protocol
 from windtunnel.compiler.canonical import CanonicalError, canonical, parse_json
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat.log import Log
-from windtunnel.simulator.events import CURRENT, Row
+from windtunnel.simulator.durable.lines import attempts_of
+from windtunnel.simulator.events import CURRENT, Record, Row
 from windtunnel.simulator.outside import Applied
 from windtunnel.simulator.store.interface import StoreRefused
-from windtunnel.simulator.store.values import ROOM
+from windtunnel.simulator.store.records import Line
+from windtunnel.simulator.store.values import ROOM, sha256
 
 KINDS: Final = frozenset({"session", "step", "user", "queued", "assistant", "tool", "notice"})
+
+
+class ForeignLog(StoreRefused):
+    """The session log and the store do not belong together; the message says how to mend that."""
 
 
 class Session(Protocol):
@@ -104,7 +110,8 @@ def read(data: bytes, name: str) -> tuple[tuple[dict[str, Any], ...], int]:
     for number, line in enumerate(data[:end].split(b"\n")[:-1], start=1):
         entry = _entry(line)
         if entry is None or not _follows(entry, entries):
-            raise StoreRefused(f"{name} is damaged: line {number} is not the entry that belongs there")
+            what = f"line {number} is not the entry that belongs there"
+            raise StoreRefused(f"{name} is damaged: {what}; put it back as it was, or cancel the run")
         entries.append(entry)
     return tuple(entries), end
 
@@ -134,6 +141,45 @@ def belongs(entries: Iterable[Mapping[str, Any]], runs: Collection[str], attempt
             named.append(entry["attemptId"])
     places = [attempts.index(attempt) for attempt in named]
     return places == sorted(places)
+
+
+def refuse_foreign(session: Session, run: str, names: Collection[str], lines: Sequence[Line]) -> None:
+    """Raise ForeignLog unless the log is that of the run: what the store knows of stands in it, and no
+    prompt that the store knows nothing of.
+    """
+    if not belongs(session.entries, names, attempts_of(lines)):
+        raise ForeignLog(
+            f"the session log holds prompts of {run} that the store does not know of; put the store back as "
+            "it was, with its -wal file, or move the log away and resume"
+        )
+    lacks = missing(session.entries, lines)
+    if lacks is not None:
+        raise ForeignLog(
+            f"the session log lacks {lacks}, of which the store knows; put the log back as it was, or cancel "
+            f"{run}"
+        )
+
+
+def missing(entries: Iterable[Mapping[str, Any]], lines: Iterable[Line]) -> str | None:
+    """What the store knows to be in the log, and is not; None if nothing is missing."""
+    prompted, answers, notices = set(), {}, 0
+    for entry in entries:
+        if entry["kind"] == "step":
+            prompted.add(entry["attemptId"])
+        answers[entry["id"]] = entry.get("text", "")
+        notices += entry["kind"] == "notice"
+    told = 0
+    for line in lines:
+        event = line.event
+        if event.type == "agent_prompt_sent" and event.attempt not in prompted:
+            return f"the prompt of {event.attempt}"
+        receipt = event.get("receipt")
+        if event.type == "node_finished" and isinstance(receipt, Record):
+            said = dict(receipt.fields)
+            if sha256(answers.get(said["entryId"], "")) != said["sha256"]:
+                return f"the answer {said['entryId']} of {event.attempt}"
+        told += event.type == "notification_delivered"
+    return "a notification that was delivered" if told > notices else None
 
 
 def fold(

@@ -5,14 +5,17 @@ Only whoever holds the run's claim opens it, and every change is made while the 
 
 from __future__ import annotations
 
-import json
+import errno
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from windtunnel.compiler.canonical import CanonicalError, parse_json
 from windtunnel.simulator.durable.session import read, text_of
 from windtunnel.simulator.store.interface import StoreRefused
+from windtunnel.simulator.store.values import ROOM
+from windtunnel.simulator.store.words import damaged
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 """The largest log that is read."""
@@ -40,12 +43,7 @@ class SessionFile:
     def __init__(self, path: Path, write: Write = os.write) -> None:
         self.path = path
         self._write = write
-        try:
-            data = path.read_bytes() if path.exists() else b""
-        except OSError as problem:
-            raise self._refused(problem) from None
-        if len(data) > MAX_BYTES:
-            raise StoreRefused(f"{path} has more than {MAX_BYTES:,} bytes")
+        data = _read(path)
         self.entries, self._end = read(data, str(path))
         self.torn = self._end < len(data)
 
@@ -68,7 +66,7 @@ class SessionFile:
             if new:
                 _sync_folder(self.path.parent)
         except OSError as problem:
-            raise self._refused(problem) from None
+            raise _refused(self.path, problem) from None
 
     def repair(self) -> None:
         """Cut a torn last line off."""
@@ -80,35 +78,91 @@ class SessionFile:
             finally:
                 os.close(handle)
         except OSError as problem:
-            raise self._refused(problem) from None
+            raise _refused(self.path, problem) from None
         self.torn = False
-
-    def _refused(self, problem: OSError) -> StoreRefused:
-        return StoreRefused(f"cannot use {self.path}: {(problem.strerror or str(problem)).lower()}")
 
 
 class LedgerFile:
-    """What the world outside remembers, as lines of a file; half a line at its end was never applied."""
+    """What the world outside remembers, as lines of a file; half a line at its end was never applied.
+
+    Raises StoreRefused if the file cannot be used.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        data = path.read_bytes() if path.exists() else b""
+        data = _read(path)
         self._whole = data[: data.rfind(b"\n") + 1]
-        self.done: tuple[Mapping[str, Any], ...] = tuple(map(json.loads, self._whole.splitlines()))
+        lines = self._whole.split(b"\n")[:-1]
+        self.done: tuple[Mapping[str, Any], ...] = tuple(
+            _application(path, number, line) for number, line in enumerate(lines, start=1)
+        )
 
     def apply(self, entry: Mapping[str, Any]) -> None:
         """One more, synced before anybody hears of it."""
-        _make_folder(self.path.parent)
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
+        data = text_of(entry).encode()
         try:
-            os.ftruncate(handle, len(self._whole))
-            os.lseek(handle, 0, os.SEEK_END)
-            self._whole += text_of(entry).encode()
-            os.write(handle, text_of(entry).encode())
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            _make_folder(self.path.parent)
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
+            try:
+                os.ftruncate(handle, len(self._whole))
+                os.lseek(handle, 0, os.SEEK_END)
+                taken = 0
+                while taken < len(data):
+                    taken += os.write(handle, data[taken:])
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            if not self._whole:
+                _sync_folder(self.path.parent)
+        except OSError as problem:
+            raise _refused(self.path, problem) from None
+        self._whole += data
         self.done = (*self.done, dict(entry))
+
+
+def _application(path: Path, number: int, line: bytes) -> Mapping[str, Any]:
+    """What one line says was applied."""
+    try:
+        value = parse_json(line, ROOM)
+    except CanonicalError:
+        value = None
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str) or "output" not in value:
+        raise StoreRefused(damaged(str(path), f"line {number} is no effect that was applied"))
+    return value
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a file, none where it is not there."""
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MAX_BYTES else b""
+    except FileNotFoundError:
+        return b""
+    except OSError as problem:
+        raise _refused(path, problem) from None
+    if size > MAX_BYTES:
+        raise StoreRefused(
+            f"cannot use {path}: it has {size:,} bytes; the most that is read is {MAX_BYTES:,}"
+        )
+    return data
+
+
+_MENDS: Final = {
+    errno.ENOSPC: "make room, then go on: what was written before is kept",
+    errno.EDQUOT: "make room, then go on: what was written before is kept",
+    errno.EACCES: "make it and its folder writable for you",
+    errno.EPERM: "make it and its folder writable for you",
+    errno.EROFS: "copy the store and its sessions to a place where you may write",
+    errno.ENOTDIR: "its folder is a file; move that away",
+    errno.EEXIST: "its folder is a file; move that away",
+    errno.EISDIR: "move the folder of that name away",
+}
+
+
+def _refused(path: Path, problem: OSError) -> StoreRefused:
+    said = f"cannot use {path}: {(problem.strerror or str(problem)).lower()}"
+    mend = _MENDS.get(problem.errno or 0)
+    return StoreRefused(f"{said}; {mend}" if mend else said)
 
 
 def _make_folder(folder: Path) -> None:

@@ -8,5 +8,6 @@ projections  what a committed line changes beside the trace
 interface    what every store does, and what it refuses
 memory       the model: a transaction is folded whole or not at all
 schema       the tables of the database, and how an older one is brought up
+words        what a database engine refuses, in words for a person
 sqlite       the same interface on a database file
 """

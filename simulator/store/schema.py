@@ -113,7 +113,12 @@ CREATE TABLE asked (
 CREATE INDEX asked_of_run ON asked (run);
 """
 
-STEPS: Final = (_RUNS, _PEOPLE)
+_SUMS: Final = """
+ALTER TABLE trace ADD COLUMN sum TEXT NOT NULL DEFAULT '';
+"""
+"""Lines of an older file have none, and are read as they are."""
+
+STEPS: Final = (_RUNS, _PEOPLE, _SUMS)
 """Step N makes version N of version N - 1; a step that was published never changes."""
 
 VERSION: Final = len(STEPS)

@@ -40,10 +40,8 @@ from windtunnel.simulator.store.records import (
     RunRecord,
 )
 from windtunnel.simulator.store.schema import APPLICATION_ID, STEPS, VERSION, statements
-from windtunnel.simulator.store.values import pack, sha256, sorted_event, unpack
-
-BUSY_MS: Final = 20_000
-"""How long a writer waits for another before it gives up."""
+from windtunnel.simulator.store.values import checksum, pack, sha256, sorted_event, unpack
+from windtunnel.simulator.store.words import BUSY_MS, damaged, newer, no_run, refusal
 
 JOURNAL_NAP_MS: Final = 20
 """Between two tries to switch the journal."""
@@ -66,7 +64,7 @@ def open_store(path: Path, *, create: bool = False) -> SqliteStore:
         why = getattr(problem, "strerror", None) or str(problem)
         raise StoreRefused(f"cannot open {path}: {why.lower()}") from None
     except sqlite3.Error as problem:
-        raise StoreRefused(f"cannot open {path}: {problem}") from None
+        raise StoreRefused(refusal(problem, str(path))) from None
 
 
 def memory_store() -> SqliteStore:
@@ -125,7 +123,7 @@ class SqliteStore:
         self._migrate()
         (verdict,) = run("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
-            raise StoreRefused(f"{self.name} is damaged: {verdict}")
+            raise StoreRefused(damaged(self.name, str(verdict)))
         if self.name != MEMORY and self._journal() != "wal":
             raise StoreRefused(f"cannot use {self.name}: its file system has no write-ahead log")
 
@@ -154,10 +152,7 @@ class SqliteStore:
         if not version and not create:
             raise StoreRefused(f"{self.name} is not a store of windtunnel: it is empty")
         if version > VERSION:
-            raise StoreRefused(
-                f"{self.name} was written by a newer windtunnel (version {version} of the store); "
-                f"this one reads up to version {VERSION}"
-            )
+            raise StoreRefused(newer(self.name, version, VERSION))
 
     def _migrate(self) -> None:
         """Bring an older file up; of several processes that try, one does it."""
@@ -193,15 +188,8 @@ class SqliteStore:
         """What the database engine refuses, in words for a person."""
         try:
             yield
-        except sqlite3.OperationalError as problem:
-            if problem.sqlite_errorname.startswith("SQLITE_BUSY"):
-                waited = BUSY_MS // 1_000
-                raise StoreRefused(f"{self.name} is in use: another process wrote for {waited} s") from None
-            raise StoreRefused(f"cannot use {self.name}: {problem}") from None
-        except sqlite3.DatabaseError as problem:
-            if problem.sqlite_errorname == "SQLITE_NOTADB":
-                raise StoreRefused(f"{self.name} is not a store of windtunnel") from None
-            raise StoreRefused(f"{self.name} is damaged: {problem}") from None
+        except sqlite3.Error as problem:
+            raise StoreRefused(refusal(problem, self.name)) from None
 
     def _rows(self, query: str, *values: object) -> list[Any]:
         with self._refusing():
@@ -245,7 +233,7 @@ class SqliteStore:
         if not found:
             first = self._rows("SELECT run FROM continuations WHERE name = ?", run)
             if not first:
-                raise NoSuchRun(f"there is no run {run} in {self.name}")
+                raise NoSuchRun(no_run(run, self.name))
             return self.run(first[0][0])
         self._known = _run(found[0])
         return self._known
@@ -254,7 +242,7 @@ class SqliteStore:
         """The text with this SHA-256."""
         found = self._rows("SELECT text FROM content WHERE sha256 = ?", address)
         if not found or sha256(found[0][0]) != address:
-            raise StoreRefused(f"{self.name} is damaged: the text {address} is missing or changed")
+            raise StoreRefused(damaged(self.name, f"the text {address} is missing or changed"))
         text: str = found[0][0]
         return text
 
@@ -262,16 +250,19 @@ class SqliteStore:
         """The run's lines."""
         known = self.run(run)
         rows = self._rows(
-            "SELECT seq, at, process, scope, type, node, attempt, payload, kinds, causes, name "
+            "SELECT run, seq, at, process, scope, type, node, attempt, payload, kinds, causes, name, sum "
             "FROM trace WHERE run = ? ORDER BY seq",
             known.run,
         )
-        if [row[0] for row in rows] != list(range(1, known.last_seq + 1)):
-            raise StoreRefused(f"{self.name} is damaged: lines of {run} are missing")
+        if [row[1] for row in rows] != list(range(1, known.last_seq + 1)):
+            raise StoreRefused(damaged(self.name, f"lines of {run} are missing"))
         return tuple(self._line(row) for row in rows)
 
     def _line(self, row: Any) -> Line:
-        seq, at, process, scope, kind, node, attempt, payload, kinds, causes, name = row
+        *written, kept = row
+        if kept and kept != checksum(written):
+            raise StoreRefused(damaged(self.name, f"line {row[1]} of {row[0]} was changed"))
+        _, seq, at, process, scope, kind, node, attempt, payload, kinds, causes, name = written
         event = Event(scope, kind, node, attempt, unpack(payload, kinds, self.content))
         return Line(seq, at, process, event, tuple(map(int, causes.split())), name)
 
@@ -368,10 +359,8 @@ class SqliteStore:
         for text in packed.contents.values():
             self._keep(text)
         row = (run, line.seq, line.at, line.process, event.scope, event.type, event.node, event.attempt)
-        texts = (packed.payload, packed.kinds, " ".join(map(str, line.causes)))
-        self.connection.execute(
-            "INSERT INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, *texts, line.name)
-        )
+        texts = (packed.payload, packed.kinds, " ".join(map(str, line.causes)), line.name)
+        self.connection.execute(_INSERT_LINE, (*row, *texts, checksum((*row, *texts))))
 
     def _project(self, after: Changes, seq: int) -> None:
         """The tables that follow from the trace."""
@@ -429,6 +418,12 @@ class SqliteStore:
             self._prove(claim)
             self.connection.execute("DELETE FROM asked WHERE id = ?", (asked.id,))
 
+
+_INSERT_LINE: Final = (
+    "INSERT INTO trace "
+    "(run, seq, at, process, scope, type, node, attempt, payload, kinds, causes, name, sum) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 
 _RUN: Final = (
     "SELECT run, workflow, revision, digest, snapshot, text, reference, created_ms, status, paused, parked, "

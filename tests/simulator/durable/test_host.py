@@ -384,7 +384,7 @@ def test_the_session_of_another_run_is_refused(change: dict[str, str]) -> None:
         [entry | change for entry in desk.session.entries if entry["kind"] == "step"]
     )
     desk.now_ms += LEASE_MS
-    with pytest.raises(StoreRefused, match="the session log is not that of run-1"):
+    with pytest.raises(StoreRefused, match="holds prompts of run-1 that the store does not know of"):
         desk.host()
 
 

@@ -120,6 +120,7 @@ def test_a_newer_file_is_refused(path: Path) -> None:
 def test_an_older_file_is_brought_up(tmp_path: Path, version: int) -> None:
     """With everything in it, by the steps that it lacks."""
     file = tmp_path / "old.db"
+    columns = "(number, run, snapshot, input, reference, created_ms, status, paused, parked, last_seq)"
     steps = [statement for step in STEPS[:version] for statement in statements(step)]
     raw(
         file,
@@ -128,11 +129,15 @@ def test_an_older_file_is_brought_up(tmp_path: Path, version: int) -> None:
         f"PRAGMA user_version = {version}",
         "INSERT INTO content VALUES ('a', '{}')",
         "INSERT INTO snapshots VALUES ('a', 'sha256:d', 'flow', 1)",
-        "INSERT INTO runs VALUES (1, 'run-1', 'a', 'a', 'flow.flow', 5, 'queued', 0, 0, 0)",
+        f"INSERT INTO runs {columns} VALUES (1, 'run-1', 'a', 'a', 'flow.flow', 5, 'queued', 0, 0, 0)",
+        f"INSERT INTO runs {columns} VALUES (2, 'run-2', 'a', 'a', 'flow.flow', 5, 'running', 0, 0, 1)",
+        "INSERT INTO trace (run, seq, at, process, scope, type, payload, kinds, causes) "
+        "VALUES ('run-2', 1, 10, 'host', 'run', 'run_started', '{}', '[]', '')",
     )
     with open_store(file) as store:
         record = store.run("run-1")
         assert (record.created_ms, record.current, record.untold) == (5, "run-1", 0)
+        assert store.trace("run-2") == (STARTED,)
         assert not (*store.decisions("run-1"), *store.notices("run-1"), *store.asked("run-1"))
         claim = store.claim("run-1", "me", 0, LEASE)
         assert isinstance(claim, Claim)
@@ -162,6 +167,9 @@ def test_a_damaged_file_is_refused(path: Path) -> None:
     [
         ("DELETE FROM trace WHERE seq = 1", "lines of run-1 are missing"),
         ("UPDATE content SET text = text || ' '", "is missing or changed"),
+        ("UPDATE trace SET type = 'run_failed'", "line 1 of run-1 was changed"),
+        ("UPDATE trace SET payload = '{'", "line 1 of run-1 was changed"),
+        ("UPDATE trace SET causes = 'x'", "line 1 of run-1 was changed"),
     ],
 )
 def test_a_changed_row_is_noticed(path: Path, damage: str, said: str) -> None:
