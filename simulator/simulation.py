@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 from pydantic import JsonValue
 
@@ -35,6 +35,23 @@ MAX_TRANSITIONS: Final = 100_000
 """Transitions of one run; a run that takes more is called stuck."""
 
 
+class Frame(NamedTuple):
+    """One transition of a run: how many lines and entries there were before it, and which way it went."""
+
+    lines: int
+    entries: int
+    option: Option
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A run transition by transition, for who wants to look at the processes as they were."""
+
+    world: World
+    start: State
+    frames: tuple[Frame, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run, over. `exit` and `output` are None unless it completed; `choices` repeat it exactly."""
@@ -48,6 +65,7 @@ class Run:
     violations: tuple[Violation, ...]
     choices: tuple[int, ...]
     gaps: dict[str, str]
+    film: Film | None = field(default=None, compare=False, repr=False)
 
 
 class Teller:
@@ -58,6 +76,8 @@ class Teller:
         self.state = start
         self.writer = Writer()
         self.violations: list[Violation] = []
+        self._start = start
+        self._frames: list[Frame] = []
         self._queue: list[int] = []
         self._wire = 0
         self._late = 0
@@ -65,9 +85,15 @@ class Teller:
         self._host = 0
         self._down = False
 
+    @property
+    def film(self) -> Film:
+        """What was taken so far."""
+        return Film(self.world, self._start, tuple(self._frames))
+
     def take(self, option: Option) -> None:
         """Go this way: one transition passes."""
         writer, move = self.writer, option.move
+        self._frames.append(Frame(writer.last, len(writer.entries), option))
         writer.clock.tick()
         self._wait(option)
         writer.causes(self._cause(option))
@@ -262,4 +288,5 @@ def finish(teller: Teller, taken: list[int]) -> Run:
         tuple(teller.violations),
         tuple(taken),
         dict(sorted(world.gaps.items())),
+        teller.film,
     )

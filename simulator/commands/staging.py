@@ -61,6 +61,7 @@ def act(job: Job) -> Acted:
             continue
         began = time.monotonic()
         verdict = run_scenario(under(scenario, job.file), snapshot)
+        verdict = replace(verdict, film=None)
         verdicts.append(verdict if not verdict.passed else replace(verdict, trace=(), events=(), session=()))
         seconds.append(time.monotonic() - began)
     found = tuple(renamed(each, name) for each in staged.diagnostics)

@@ -73,4 +73,5 @@ def _verdict(director: Director) -> Verdict:
         writer.lines,
         tuple(writer.events),
         tuple(writer.entries),
+        director.teller.film,
     )

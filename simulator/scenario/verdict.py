@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
 from windtunnel.compiler.scenario import Scenario, Where
+from windtunnel.simulator.simulation import Film
 
 
 class Status(StrEnum):
@@ -72,6 +73,7 @@ class Verdict:
     trace: tuple[str, ...] = ()
     events: tuple[dict[str, Any], ...] = ()
     session: tuple[dict[str, Any], ...] = ()
+    film: Film | None = field(default=None, compare=False, repr=False)
 
     @property
     def passed(self) -> bool:
