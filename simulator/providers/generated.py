@@ -26,7 +26,7 @@ from windtunnel.compiler.reading import subexpressions
 from windtunnel.compiler.snapshot import AgentNode, LetStep, Snapshot, SubmittedOutput, TypeModel
 from windtunnel.simulator.providers.behaviour import Kind, Menu, Request, says, submits
 from windtunnel.simulator.providers.effects import effect_menu
-from windtunnel.simulator.providers.misbehaviour import of_assistant, of_submit
+from windtunnel.simulator.providers.misbehaviour import of_assistant, of_hopeless, of_submit
 from windtunnel.simulator.providers.routing import (
     FieldPath,
     deciding_inputs,
@@ -94,7 +94,7 @@ class GeneratedProvider:
         step = _Step(self.snapshot, request.node, node, node.expected_output.type, request.environment)
         outputs = step.outputs(pool)
         if not outputs:
-            return Menu((), gap=step.gap(pool))
+            return Menu((), of_hopeless(step.wrong(pool)), gap=step.gap(pool))
         names = _names(outputs, step.paths)
         quiet = tuple(submits(name, output) for name, output in zip(names, outputs, strict=True))
         return Menu(quiet, of_submit(quiet[0].turns, outputs[0], step.wrong(pool)))

@@ -66,6 +66,21 @@ def of_submit(good: tuple[Turn, ...], output: JsonValue, wrong: Sequence[JsonVal
     )
 
 
+def of_hopeless(wrong: Sequence[JsonValue]) -> tuple[Behaviour, ...]:
+    """Deviations of a step for which nothing valid is known: it is left, or what is refused is submitted."""
+    refused = [_uses(submission(value)) for value in wrong[:1]]
+    return (
+        _deviation("no submission", Turn((Text("I have finished the work."),))),
+        _deviation("says nothing", SILENCE),
+        _deviation("only another tool", _uses(Call(FOREIGN_TOOL)), SILENCE),
+        _deviation("cut by length", Turn((Text("I will now"),), Stop.LENGTH)),
+        _deviation("provider error", _FAILS),
+        _deviation("abort", _ABORTS),
+        _deviation("stall", _STALLS),
+        *(_deviation("invalid", turn, SILENCE) for turn in refused),
+    )
+
+
 def of_assistant(answer: str, max_chars: int | None) -> tuple[Behaviour, ...]:
     """Deviations of a step that wants a visible answer; `answer` is a good one."""
     good = Turn((Text(answer),))

@@ -48,9 +48,27 @@ def exploration(report: Report) -> str:
         lines += ["", f"! {_HOW_TO_REACH}"]
     for name, why in sorted((report.get("gaps") or {}).items()):
         lines += ["", f"! {name}: {plain(str(why))}"]
+    lines += _failing(report)
     for violation in report.get("violations") or ():
         lines += ["", *violation_lines(violation)]
     return "\n".join(lines) + "\n"
+
+
+def _failing(report: Report) -> list[str]:
+    """Runs that end without reaching an exit: in full where nothing had to go wrong, else by name."""
+    failures: Sequence[Report] = report.get("failures") or ()
+    lines: list[str] = []
+    for failure in failures:
+        if not failure["fault"] and failure["node"] not in (report.get("gaps") or {}):
+            said = f"! Without any fault a run ends {failure['status']}: {plain(str(failure['error']))}"
+            lines += ["", said, f"  see it: windtunnel replay {failure['token']}"]
+    names = [f"{failure['node']} {failure['outcome']}" for failure in failures if failure["node"]]
+    if names:
+        listed = list(dict.fromkeys(plain(name) for name in names))
+        rest = len(listed) - MAX_LISTED
+        more = f" and {rest} more" if rest > 0 else ""
+        lines += ["", f"  end the run, since no edge leads on: {', '.join(listed[:MAX_LISTED])}{more}"]
+    return lines
 
 
 def verdict(report: Report) -> str:

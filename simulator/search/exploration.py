@@ -19,7 +19,7 @@ from windtunnel.simulator.providers.scripted import ScriptedProvider
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.search.coverage import Share, edges_of, exits_of, outcomes_of, share, taken
 from windtunnel.simulator.search.crashpoints import Fired, Point, crash_free_paths, fire, points
-from windtunnel.simulator.search.explorer import MAX_STATES, Search, search
+from windtunnel.simulator.search.explorer import MAX_STATES, Failure, Search, search
 from windtunnel.simulator.search.token import Token, TokenError, encode
 from windtunnel.simulator.simulation import Run, simulate_world, wander
 from windtunnel.simulator.world import BUDGET, InputRefused, State, World
@@ -35,6 +35,9 @@ MAX_RANDOM_STEPS: Final = 100_000
 
 MAX_WALK: Final = 5_000
 """Transitions of one of them; a longer run is left where it is."""
+
+MAX_FAILURES: Final = 100
+"""Ways to fail that a report lists."""
 
 Progress = Callable[[int, int, int, int], None]
 """Called now and then with the number of faults being tried, states, transitions and frontier."""
@@ -54,6 +57,32 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Unhandled:
+    """A way in which a run ends without reaching an exit, the words for it, and the token that shows it.
+
+    `fault` says that something had to go wrong first; `node` and `outcome` are empty where no node failed.
+    """
+
+    status: str
+    node: str
+    outcome: str
+    fault: bool
+    error: str
+    token: str
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """`{status, node, outcome, fault, error, token}`."""
+        return {
+            "status": self.status,
+            "node": self.node,
+            "outcome": self.outcome,
+            "fault": self.fault,
+            "error": self.error,
+            "token": self.token,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Exploration:
     """What an exploration found. `seconds` is filled by whoever holds a clock."""
 
@@ -67,6 +96,7 @@ class Exploration:
     transitions: int
     distinct_calls: int
     violations: tuple[Found, ...]
+    failures: tuple[Unhandled, ...]
     edges: Share
     exits: Share
     outcomes: Share
@@ -92,6 +122,7 @@ class Exploration:
             "distinctCalls": self.distinct_calls,
             "seconds": self.seconds,
             "violations": [violation.to_json() for violation in self.violations],
+            "failures": [failure.to_json() for failure in self.failures],
             "coverage": {
                 "edges": self.edges.to_json(),
                 "exits": self.exits.to_json(),
@@ -216,7 +247,7 @@ def explore(
     bounds = {"faults": faults, **{name: cap for name, cap in _named(limits) if cap is not None}}
     if not all(each.result.complete for each in searched):
         bounds["states"] = most
-    return _report(setup, searched, bounds, found)
+    return _report(setup, left, searched, bounds, found)
 
 
 def _search_all(
@@ -271,9 +302,14 @@ def _random(setup: Setup, left: Budget, searched: Searched, seed: int) -> tuple[
 
 
 def _report(
-    setup: Setup, searched: Sequence[Searched], bounds: dict[str, int], found: tuple[Found, ...]
+    setup: Setup,
+    left: Budget,
+    searched: Sequence[Searched],
+    bounds: dict[str, int],
+    found: tuple[Found, ...],
 ) -> Exploration:
     snapshot, world = setup.snapshot, setup.world
+    calls = world.distinct_calls
     results = [each.result for each in searched]
     seen = taken(outcome.actions for outcome in world.outcomes)
     return Exploration(
@@ -285,8 +321,9 @@ def _report(
         sum(result.schedules for result in results),
         sum(result.states for result in results),
         sum(result.transitions for result in results),
-        world.distinct_calls,
+        calls,
         found,
+        () if found else _failures(setup, left, searched),
         share(edges_of(snapshot), seen.edges),
         share(exits_of(snapshot), seen.exits),
         share(outcomes_of(snapshot), seen.outcomes),
@@ -298,6 +335,21 @@ def _report(
         dict(sorted(world.gaps.items())),
         sum(result.collision_bound for result in results),
     )
+
+
+def _failures(setup: Setup, left: Budget, searched: Sequence[Searched]) -> tuple[Unhandled, ...]:
+    """Each way to fail once, those that need no fault first."""
+    known: dict[Failure, Unhandled] = {}
+    for each in searched:
+        for failure, number in each.result.failures.items():
+            if failure not in known and len(known) < MAX_FAILURES:
+                choices = each.result.path(number)
+                told = simulate_world(setup.world, each.start, Recorded(choices))
+                ends = [event for event in told.events if event["type"] == f"run_{failure.status}"]
+                error = str(ends[-1]["payload"].get("error", ""))
+                token = setup.token(left, choices, each.input)
+                known[failure] = Unhandled(*failure, error, token)
+    return tuple(sorted(known.values(), key=lambda one: (one.fault, one.node, one.outcome, one.status)))
 
 
 def _crash_coverage(world: World, searched: Sequence[Searched]) -> Share:

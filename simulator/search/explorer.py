@@ -13,10 +13,10 @@ import gc
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from windtunnel.simulator.invariants import STUCK, Violation, stuck
-from windtunnel.simulator.world import WATCH, State, World
+from windtunnel.simulator.world import BUDGET, STORE, WATCH, State, World
 
 MAX_STATES: Final = 500_000
 """States after which a search gives up and says so, unless more are asked for."""
@@ -24,15 +24,34 @@ MAX_STATES: Final = 500_000
 NOWHERE: Final = 0xFFFF_FFFF
 """No state: the parent of the start, the quiet way of an end."""
 
+FAILED: Final = frozenset({"failed", "timed_out"})
+"""How a run ends that reached no exit although nobody cancelled it."""
+
 Progress = Callable[[int, int, int], None]
 """Called now and then with states, transitions and frontier."""
 
 PROGRESS_EVERY: Final = 4_096
 
 
+class Failure(NamedTuple):
+    """A run that ended without reaching an exit, and whether a fault was spent.
+
+    `node` is the one whose failure was not routed, and `outcome` how it ended; both are empty where no node
+    failed: the run had taken too many steps, say.
+    """
+
+    status: str
+    node: str
+    outcome: str
+    fault: bool
+
+
 @dataclass(slots=True)
 class Search:
-    """What a search found. A state's number is its place in `parents`; `quiet` is where it goes by itself."""
+    """What a search found. A state's number is its place in `parents`; `quiet` is where it goes by itself.
+
+    `failures` holds the first, and so nearest, state in which a run has failed in each way.
+    """
 
     visited: dict[object, int] = field(default_factory=dict)
     parents: array[int] = field(default_factory=lambda: array("I"))
@@ -43,6 +62,7 @@ class Search:
     ends: int = 0
     complete: bool = True
     found: list[tuple[Violation, int, int]] = field(default_factory=list)
+    failures: dict[Failure, int] = field(default_factory=dict)
 
     def seen(self, state: State) -> bool:
         """Whether the search came through a state."""
@@ -134,6 +154,8 @@ def _breadth_first(
                     choices.append(choice)
                     quiet.append(NOWHERE)
                     following.append((known, after))
+                    if after[STORE] != state[STORE]:
+                        _note_failure(result, world, known, state, after, start[BUDGET])
                 if choice == 0 and not option.move.kind and option.cut is None:
                     quiet[number] = known
             if quiet[number] == NOWHERE and not (options and options[0].violations):
@@ -162,6 +184,19 @@ def _note_end(result: Search, broken: set[str], world: World, number: int, state
     violation = None if world.waits_for_value(state) else stuck(world.watches.values[state[WATCH]])
     if violation is not None:
         _note(result, broken, (violation,), number, -1)
+
+
+def _note_failure(
+    result: Search, world: World, number: int, before: State, after: State, budget: int
+) -> None:
+    """Keep the first way to a run that has just failed, by the node whose end was not routed."""
+    stores = world.stores.values
+    status = stores[after[STORE]].position.status
+    position = stores[before[STORE]].position
+    if status in FAILED and position.status not in FAILED:
+        ended = position.phase == "ended" and position.outcome != "ok"
+        node, outcome = (position.node, position.outcome) if ended else ("", "")
+        result.failures.setdefault(Failure(status, node, outcome, after[BUDGET] != budget), number)
 
 
 def _find_circles(result: Search) -> None:
