@@ -31,6 +31,9 @@ class Rule:
     constant: bool = False
 
 
+DEFAULT_NUDGES: Final = 2
+"""How often an agent is asked again when it settles without a submission, unless `nudges` says otherwise."""
+
 _TIMEOUT: Final = Rule(DURATION)
 _KEY: Final = Rule(TEXT)
 

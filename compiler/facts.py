@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Final
 
 import networkx as nx
 
 from windtunnel.compiler.bounds import Bound, Weigh, bounds, usual_number
+from windtunnel.compiler.clauses import DEFAULT_NUDGES
 from windtunnel.compiler.places import START, Places, places, reach
 from windtunnel.compiler.snapshot import (
     ActionNode,
@@ -19,8 +19,6 @@ from windtunnel.compiler.snapshot import (
     Snapshot,
     SnapshotNode,
 )
-
-DEFAULT_NUDGES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)

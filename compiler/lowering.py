@@ -10,7 +10,7 @@ import hashlib
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import JsonValue
 
@@ -23,6 +23,7 @@ from windtunnel.compiler.graph import Graph
 from windtunnel.compiler.nodelowering import lower_node
 from windtunnel.compiler.plan import Mounted, Plan, plan
 from windtunnel.compiler.resolver import Program, WorkflowId
+from windtunnel.compiler.settings import DEFAULT_MAX_STEPS
 from windtunnel.compiler.snapshot import (
     Composition,
     Digests,
@@ -38,8 +39,6 @@ from windtunnel.compiler.types import Shape
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Diagnostic, Place
 from windtunnel.dsl.syntax import Expr, Include, Let
-
-DEFAULT_MAX_STEPS: Final = 100
 
 
 class Facts(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from windtunnel.compiler.clauses import DEFAULT_NUDGES
 from windtunnel.compiler.exprlowering import ExpressionLowering
 from windtunnel.compiler.folding import Lowered
 from windtunnel.compiler.resolver import Scope
@@ -52,7 +53,6 @@ from windtunnel.dsl.syntax import (
 )
 
 DEFAULT_TIMEOUT_MS: Final = 15 * 60 * 1_000
-DEFAULT_NUDGES: Final = 2
 
 Timeout = int | list[object] | Literal["none"]
 

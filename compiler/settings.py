@@ -16,5 +16,8 @@ SETTINGS: Final[dict[str, Shape]] = {
 }
 """By keyword."""
 
+DEFAULT_MAX_STEPS: Final = 100
+"""The most steps of one invocation that sets no `maxSteps`."""
+
 CONSTANT: Final = ("revision", "contract", "budget turns")
 """Settings that are known before the run."""

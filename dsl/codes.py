@@ -95,6 +95,8 @@ CODES: Final[dict[str, tuple[str, Severity]]] = {
     "WT0306": ("every case goes the same way", _HINT),
     "WT0309": ("cycle without a bound", _WARNING),
     "WT0310": ("limit is no positive whole number", _ERROR),
+    "WT0311": ("limit never reached", _WARNING),
+    "WT0312": ("cycle without progress", _WARNING),
     # --- 04 types and data flow -----------------------------------------------------------------------------
     "WT0401": ("may not have run yet", _ERROR),
     "WT0402": ("may be null", _ERROR),

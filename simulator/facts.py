@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from windtunnel.compiler.clauses import DEFAULT_NUDGES
 from windtunnel.compiler.snapshot import (
     ActionNode,
     AgentNode,
@@ -14,8 +13,6 @@ from windtunnel.compiler.snapshot import (
     Snapshot,
     TargetModel,
 )
-
-DEFAULT_NUDGES: Final = 2
 
 
 class Facts:

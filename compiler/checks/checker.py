@@ -11,6 +11,8 @@ from windtunnel.compiler.checks.costs import check_costs
 from windtunnel.compiler.checks.dataflow import check_dataflow
 from windtunnel.compiler.checks.decisions import check_decisions
 from windtunnel.compiler.checks.effects import check_effects
+from windtunnel.compiler.checks.limits import check_reached_limits
+from windtunnel.compiler.checks.loops import check_loops
 from windtunnel.compiler.checks.matches import check_matches
 from windtunnel.compiler.checks.names import check_file_names, check_names
 from windtunnel.compiler.checks.scenarios import check_scenarios
@@ -35,6 +37,7 @@ CHECKS: Final[tuple[Callable[[Typed], None], ...]] = (
     check_settings,
     check_structure,
     check_matches,
+    check_loops,
     check_dataflow,
     check_nodes,
     check_assistant,
@@ -67,7 +70,7 @@ def run_checks(program: Program, workflows: Mapping[WorkflowId, Typed]) -> tuple
     for typed in workflows.values():
         for check in CHECKS:
             check(typed)
-    check_costs(program, workflows)
+    check_reached_limits(workflows, check_costs(workflows))
     check_scenarios(program, workflows)
     for file in program.files.values():
         check_file_names(file, workflows, file.module.name == program.modules.root)

@@ -6,20 +6,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Final
 
-from windtunnel.compiler.clauses import clause
+from windtunnel.compiler.clauses import DEFAULT_NUDGES, clause
 from windtunnel.compiler.constants import constant
 from windtunnel.compiler.digraph import Digraph
 from windtunnel.compiler.graph import START
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.paths import path_of
-from windtunnel.compiler.resolver import Declaration, Kind, Program, WorkflowId
+from windtunnel.compiler.resolver import Declaration, Kind, WorkflowId
 from windtunnel.compiler.types import UNKNOWN, IntShape, LiteralShape, RecordShape, Shape, members
 from windtunnel.dsl.syntax import AssistantOutput, Limit, Node
-
-DEFAULT_NUDGES: Final = 2
-"""How often an agent is asked again when it settles without a submission."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +30,21 @@ class Cost:
     """
 
 
-def check_costs(program: Program, workflows: Mapping[WorkflowId, Typed]) -> None:
-    """Report `maxSteps` that no run, or not every run, can keep to."""
+def check_costs(workflows: Mapping[WorkflowId, Typed]) -> Mapping[WorkflowId, Cost]:
+    """Report `maxSteps` that no run, or not every run, can keep to; give the costs of each workflow."""
     costs: dict[WorkflowId, Cost] = {}
     for scope_id, typed in workflows.items():
         costs[scope_id] = cost = _cost(typed, costs)
         _check_max_steps(typed, cost)
         _check_budget(typed, cost)
+    return costs
 
 
 def _cost(typed: Typed, costs: Mapping[WorkflowId, Cost]) -> Cost:
     return Cost(_fewest(typed, costs), _most(typed, costs), _turns(typed, costs))
 
 
-def _steps_through(
+def steps_through(
     typed: Typed, costs: Mapping[WorkflowId, Cost], declaration: Declaration, way: str | None
 ) -> int | None:
     """The fewest steps that passing a vertex takes; None where it cannot be passed that way."""
@@ -72,7 +69,7 @@ def _fewest(typed: Typed, costs: Mapping[WorkflowId, Cost]) -> dict[str, int]:
         done.add(node)
         declaration = typed.scope.lookup(node)
         for arrow in typed.graph.leaving[node]:
-            through = 0 if declaration is None else _steps_through(typed, costs, declaration, arrow.route.way)
+            through = 0 if declaration is None else steps_through(typed, costs, declaration, arrow.route.way)
             if through is None:
                 continue
             total = steps + through
