@@ -48,6 +48,7 @@ COMMANDS: Final = {
     "cancel": Entry("cancel", "End a run of a store."),
     "crashpoints": Entry("crashpoints", "Fire every point at which a process can die, one at a time."),
     "explore": Entry("explore", "Try every schedule with up to N faults, or show the shortest that breaks."),
+    "faults": Entry("faults", "List the bugs of real systems that can be put back, to see them found."),
     "torture": Entry("torture", "Kill real processes on a real store at every crash point."),
     "replay": Entry("replay", "Tell again what a token stands for, event by event."),
     "serve": Entry("serve", "Talk to a workflow's agent in a browser, on a real log and a real wire."),

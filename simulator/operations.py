@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import JsonValue
@@ -11,6 +12,7 @@ from windtunnel.compiler.pipeline import compile_workflow
 from windtunnel.compiler.reader import MemoryReader
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.simulator.budget import budget
+from windtunnel.simulator.chat.faults import CHAT_FAULTS
 from windtunnel.simulator.choices import Choices, Recorded, Seeded
 from windtunnel.simulator.faults import BY_ID, Fault, UnknownFault, fault
 from windtunnel.simulator.providers.behaviour import Provider
@@ -129,6 +131,38 @@ def replay(token: str, load: Callable[[str], Snapshot]) -> Run:
         raise TokenError(f"This token switches on a fault that is not known here ({decoded.fault}).")
     setup = Setup(snapshot, decoded.input, fault=decoded.fault, reference=decoded.workflow)
     return exploration.replay(setup, decoded)
+
+
+@dataclass(frozen=True, slots=True)
+class SeededFault:
+    """A bug that can be put back: the `part` that had it (`run` or `conversation`) and its story.
+
+    `holds` says what must hold instead, `invariant` who notices, `world` is the source of its small workflow;
+    these are empty for a fault of the conversation, whose small worlds are no workflows.
+    """
+
+    id: str
+    part: str
+    story: str
+    holds: str = ""
+    invariant: str = ""
+    world: str = ""
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The fields that are not empty, with their names."""
+        return {name: value for name in _FAULT_FIELDS if (value := getattr(self, name))}
+
+
+_FAULT_FIELDS: Final = ("id", "part", "story", "holds", "invariant", "world")
+
+
+def seeded_faults() -> tuple[SeededFault, ...]:
+    """Every bug that can be put back, those of runs first."""
+    runs = (
+        SeededFault(one.id, "run", one.story, one.holds, one.invariant, one.source) for one in BY_ID.values()
+    )
+    chats = (SeededFault(id, "conversation", story) for id, story in CHAT_FAULTS.items())
+    return (*runs, *chats)
 
 
 def world_of(fault: Fault) -> Snapshot:

@@ -36,6 +36,7 @@ cancel       a run of a store ends
 test         scenarios, run and told
 crashpoints  every crash point fired once
 explore      every schedule with up to N faults
+faults       bugs that can be put back
 torture      every crash point on a real store
 replay       a token told again
 serve        the conversation and a workflow, in a browser

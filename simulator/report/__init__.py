@@ -11,6 +11,7 @@ story         a trace, one event a line
 folding       quiet visits made short
 stored        the runs of a store
 course        how far a run came, for a picture
+seeded        the bugs that can be put back
 summary       what an exploration proved or broke
 verdicts      what became of scenarios
 junit         the same for build servers
