@@ -16,7 +16,13 @@ from windtunnel.compiler.snapshotfile import SnapshotRefused, read_snapshot, wri
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.host import LEASE_MS, Host
 from windtunnel.simulator.durable.lines import due_of, parsed
-from windtunnel.simulator.durable.session import ForeignLog, MemoryLedger, MemorySession
+from windtunnel.simulator.durable.session import (
+    ForeignLog,
+    MemoryLedger,
+    MemorySession,
+    Session,
+    refuse_shorter,
+)
 from windtunnel.simulator.durable.sessionfile import LedgerFile, SessionFile, ledger_path, session_path
 from windtunnel.simulator.events import Answered, Cancel, Release
 from windtunnel.simulator.providers.generated import GeneratedProvider
@@ -109,11 +115,14 @@ def _host(place: Place, claimed: Claim, *, blind: bool = False) -> Host:
     last = lines[-1].at if lines else 0
     path = session_path(place.path, claimed.run)
     try:
+        session: Session = MemorySession() if blind else SessionFile(path)
+        if not blind:
+            refuse_shorter(session, claimed.run, lines)
         return Host(
             Program(snapshot, visit_cap=VISITS),
             GeneratedProvider(snapshot),
             place.store,
-            MemorySession() if blind else SessionFile(path),
+            session,
             MemoryLedger() if blind else LedgerFile(ledger_path(place.path, claimed.run)),
             claimed,
             clock=wall.WallClock(record.created_ms, last),

@@ -16,7 +16,7 @@ from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.expected import Crash, Ending, simulated
 from windtunnel.simulator.durable.host import LEASE_MS, Host
 from windtunnel.simulator.durable.lines import attempts_of, delivered, state_of, written
-from windtunnel.simulator.durable.session import fold, text_of
+from windtunnel.simulator.durable.session import fold, refuse_shorter, text_of
 from windtunnel.simulator.durable.sessionfile import LedgerFile, SessionFile, ledger_path, session_path
 from windtunnel.simulator.events import Action, Commit
 from windtunnel.simulator.providers.behaviour import Provider
@@ -92,6 +92,7 @@ def _host(
     clock = Clock()
     clock.now_ms = at_ms
     session = SessionFile(session_path(life.store, RUN), os.write if killer is None else killer.write)
+    refuse_shorter(session, RUN, store.trace(RUN))
     return Host(
         life.program,
         life.provider,

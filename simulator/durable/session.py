@@ -144,14 +144,18 @@ def belongs(entries: Iterable[Mapping[str, Any]], runs: Collection[str], attempt
 
 
 def refuse_foreign(session: Session, run: str, names: Collection[str], lines: Sequence[Line]) -> None:
-    """Raise ForeignLog unless the log is that of the run: what the store knows of stands in it, and no
-    prompt that the store knows nothing of.
-    """
+    """Raise ForeignLog where a prompt stands in the log that the store knows nothing of."""
     if not belongs(session.entries, names, attempts_of(lines)):
         raise ForeignLog(
             f"the session log holds prompts of {run} that the store does not know of; put the store back as "
             "it was, with its -wal file, or move the log away and resume"
         )
+
+
+def refuse_shorter(session: Session, run: str, lines: Sequence[Line]) -> None:
+    """Raise ForeignLog unless everything that the store knows of stands in the log; for a log that is whole,
+    not only the branch of it that somebody looks at.
+    """
     lacks = missing(session.entries, lines)
     if lacks is not None:
         raise ForeignLog(
