@@ -108,7 +108,7 @@ def check_file(file: str, *, allow_outside: bool = False) -> Checked:
 def compile_file(file: str, *, workflow: str | None = None, allow_outside: bool = False) -> Compiled:
     """The snapshot of a workflow and everything that was found; the snapshot is None when there is an error.
 
-    Without a name it is the last workflow of the file.
+    Without a name it is the workflow of the file that includes the others; which one must be clear.
     """
     from windtunnel.compiler.pipeline import compile_workflow
 

@@ -20,7 +20,7 @@ from windtunnel.dsl.collecting import uncollected
 from windtunnel.dsl.diagnostics import Diagnostic, Place, Severity
 from windtunnel.dsl.parser import parse
 from windtunnel.dsl.spelling import nearest, suggestion
-from windtunnel.dsl.syntax import Expr, Span
+from windtunnel.dsl.syntax import Expr, Include, Span
 
 if TYPE_CHECKING:
     from windtunnel.compiler.scenario import Scenario
@@ -70,7 +70,7 @@ class Compiled:
 
 @uncollected
 def compile_workflow(reader: Reader, root: str, workflow: str | None = None) -> Compiled:
-    """Check `root` and lower one of its workflows: the named one, else the last one in the file."""
+    """Check `root` and lower one of its workflows: the named one, else the one that the others lead to."""
     from windtunnel.compiler.lowering import lower
 
     checked = check(reader, root)
@@ -120,16 +120,35 @@ def compile_scenarios(reader: Reader, root: str) -> Staged:
 
 
 def _wanted(checked: Checked, workflow: str | None) -> WorkflowId | Diagnostic:
-    """The workflow to lower; the last one is the one that may use the others."""
+    """The workflow to lower: the named one, else the one that the others lead to."""
     root = checked.modules.root
-    names = [w.name.text for w in checked.program.files[root].module.file.workflows]
-    if workflow is None and names:
-        workflow = names[-1]
-    if workflow is not None and workflow in names:
-        return WorkflowId(root, workflow)
+    trees = {tree.name.text: tree for tree in checked.program.files[root].module.file.workflows}
+    leading = [workflow] if workflow is not None else _leading(checked)
+    if len(leading) > 1:
+        listed = f"{', '.join(f'`{name}`' for name in leading[:-1])} and `{leading[-1]}`"
+        message = f"`{root}` declares {listed}: which one is meant?"
+        help = f"name it behind the file: `{root}#{leading[-1]}`"
+        return report("WT0106", message, Place(root, trees[leading[-1]].name.span), help=help)
+    if leading and leading[0] in trees:
+        return WorkflowId(root, leading[0])
     missing = "no workflow" if workflow is None else f"no workflow `{workflow}`"
-    known = suggestion(nearest(workflow or "", names))
+    known = suggestion(nearest(workflow or "", list(trees)))
     return report("WT0106", f"`{root}` declares {missing}", Place(root, Span(0, 0)), help=known)
+
+
+def _leading(checked: Checked) -> list[str]:
+    """What no other workflow of the root includes; of several of them the only one that includes others."""
+    root = checked.modules.root
+    scope = checked.program.files[root]
+    mounts = {
+        tree.name.text: {scope.workflows.get(n.workflow.text) for n in tree.nodes if isinstance(n, Include)}
+        for tree in scope.module.file.workflows
+    }
+    included = {workflow for each in mounts.values() for workflow in each}
+    own = {WorkflowId(root, name) for name in mounts}
+    tops = [name for name in mounts if WorkflowId(root, name) not in included]
+    above = [name for name in tops if mounts[name] & own]
+    return above if len(above) == 1 else tops
 
 
 @uncollected

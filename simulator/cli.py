@@ -110,7 +110,8 @@ def _version(ctx: click.Context, parameter: click.Parameter, asked: bool) -> Non
 def windtunnel(debug: bool) -> None:
     """Check, draw and simulate agent workflows.
 
-    A FILE is the path of a .flow file, or builtin:NAME for a workflow that comes with windtunnel.
+    A FILE is the path of a .flow file, or builtin:NAME for a workflow that comes with windtunnel. FILE#NAME
+    is one workflow of a file that declares several.
     """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -66,13 +67,16 @@ def declared(
 def load_snapshot(file: str, allow_outside: bool = False) -> Snapshot:
     """The snapshot of a file's workflow, or the one that a `.json` file holds.
 
+    `FILE#name` names one workflow of a file that declares several.
+
     Findings are told; with an error the command ends. Raises click's UsageError for a file that cannot be
     opened and for a snapshot that cannot be used.
     """
+    file, workflow = _one_of(file)
     readable(file)
     if file.endswith(".json"):
         return _stored(file)
-    compiled = compile_file(file, allow_outside=allow_outside)
+    compiled = compile_file(file, workflow=workflow, allow_outside=allow_outside)
     found = named(file, compiled.checked, compiled.diagnostics)
     for diagnostic in found.diagnostics:
         if diagnostic.severity is not Severity.HINT:
@@ -83,6 +87,14 @@ def load_snapshot(file: str, allow_outside: bool = False) -> Snapshot:
         say(tally(found.diagnostics, 1))
         leave(FINDINGS)
     return compiled.snapshot
+
+
+def _one_of(file: str) -> tuple[str, str | None]:
+    """A file and the name of one of its workflows, when it is written `FILE#name` and is no file as it is."""
+    if "#" not in file or os.path.exists(file):
+        return file, None
+    path, _, name = file.rpartition("#")
+    return path, name
 
 
 def _stored(file: str) -> Snapshot:

@@ -62,14 +62,33 @@ def test_what_cannot_be_read_is_a_finding(project: Path, file: str, code: str) -
 
 
 def test_one_of_several_workflows(project: Path) -> None:
+    """No silent choice: two that stand side by side must be told apart by name."""
     (project / "two.flow").write_text(flow("one", "1") + flow("two", "2").removeprefix("language 1\n"))
-    last, first = compile_file("two.flow").snapshot, compile_file("two.flow", workflow="one").snapshot
-    assert last is not None
-    assert first is not None
-    assert (last.workflow, first.workflow) == ("two", "one")
+    unclear = compile_file("two.flow")
+    assert unclear.snapshot is None
+    assert [found.message for found in unclear.diagnostics] == [
+        "`two.flow` declares `one` and `two`: which one is meant?"
+    ]
+    for name in ("one", "two"):
+        made = compile_file("two.flow", workflow=name).snapshot
+        assert made is not None
+        assert made.workflow == name
     wrong = compile_file("two.flow", workflow="thre")
     assert wrong.snapshot is None
     assert [found.message for found in wrong.diagnostics] == ["`two.flow` declares no workflow `thre`"]
+
+
+@pytest.mark.parametrize("parent_first", [False, True])
+def test_a_workflow_that_includes_the_others_is_the_one_of_its_file(
+    project: Path, parent_first: bool
+) -> None:
+    child = flow("child").removeprefix("language 1\n")
+    parent = child.replace("child", "parent").replace("compute a = 1", "include a = child {}")
+    parent = parent.replace("a -> exit", "a\n a.done -> exit")
+    (project / "both.flow").write_text("language 1\n" + (parent + child if parent_first else child + parent))
+    made = compile_file("both.flow")
+    assert made.snapshot is not None, made.diagnostics
+    assert made.snapshot.workflow == "parent"
 
 
 def test_a_file_without_a_workflow_gives_no_snapshot_and_says_so(project: Path) -> None:

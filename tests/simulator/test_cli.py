@@ -198,6 +198,25 @@ def test_a_file_is_written_whole_with_its_mode_kept(windtunnel: Cli, tmp_path: P
     assert there == ["bad.flow", "good.flow", "link.json", "real.json"]
 
 
+def test_one_workflow_of_several_is_named_behind_the_file(windtunnel: Cli, tmp_path: Path) -> None:
+    """A file with two workflows is never a silent choice; `FILE#NAME` names one, also in a replay token."""
+    other = GOOD.removeprefix("language 1\n").replace("workflow greet", "workflow wave")
+    (tmp_path / "two.flow").write_text(GOOD + other, encoding="utf-8")
+    said = windtunnel("compile", "two.flow")
+    assert said.code == console.FINDINGS
+    assert "`two.flow` declares `greet` and `wave`: which one is meant?" in said.err
+    assert "name it behind the file: `two.flow#wave`" in said.err
+    for name in ("greet", "wave"):
+        assert json.loads(windtunnel("compile", f"two.flow#{name}").out)["workflow"] == name
+    assert "declares no workflow `x`" in windtunnel("compile", "two.flow#x").err
+    assert windtunnel("compile", "none.flow#x").code == console.USAGE
+
+
+def test_a_file_may_have_a_number_sign_in_its_name(windtunnel: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a#b.flow").write_text(GOOD, encoding="utf-8")
+    assert windtunnel("compile", "a#b.flow").code == console.CLEAN
+
+
 def test_graph_draws_an_svg(windtunnel: Cli, tmp_path: Path) -> None:
     said = windtunnel("graph", "builtin:autoplan", "-o", "autoplan.svg")
     assert said == Said(console.CLEAN, "", "")
