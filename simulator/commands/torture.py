@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from windtunnel.simulator.durable.mirroring import Mirrored
-    from windtunnel.simulator.durable.torture import Survived
+    from windtunnel.simulator.durable.torture import Tortured
     from windtunnel.simulator.search.exploration import Setup
 
 
@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     help="Faults of the graph over which model and SQLite are compared.",
 )
 @click.option("--every", type=click.IntRange(1), metavar="N", default=1, help="Take each Nth point only.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    default=1_000,
+    show_default="1000",
+    help="Crash among the first N transitions of a run.",
+)
 @click.option("--race", is_flag=True, help="Start two processes after each crash; one of them must win.")
 @click.option(
     "--workers", type=click.IntRange(1, 64), metavar="N", help="Points at a time; one for each core."
@@ -42,6 +50,7 @@ def command(
     file: str,
     faults: int,
     every: int,
+    depth: int,
     race: bool,
     workers: int | None,
     given: str | None,
@@ -52,8 +61,8 @@ def command(
 
     For each point a process runs the workflow on SQLite with a session log in a file, kills itself exactly
     there, and is started again. It must end in the very trace, state and log that the simulated crash ends
-    in. Then every transaction of the explored graph is made on the model of the store and on SQLite, and both
-    must say the same. Ends with 1 when anything differs.
+    in, or stand there after 1,500 transitions more. Then every transaction of the explored graph is made on
+    the model of the store and on SQLite, and both must say the same. Ends with 1 when anything differs.
     """
     import json
     import os
@@ -77,26 +86,29 @@ def command(
         setup = Setup(snapshot, value, reference=file, visit_cap=VISITS)
         searched = Setup(snapshot, value, reference=file)
     with _bar("crash points") as progress:
-        points = torture(setup, every=every, race=race, workers=workers, progress=progress)
+        tortured = torture(setup, every=every, depth=depth, race=race, workers=workers, progress=progress)
     with _bar("states") as progress:
         mirrored = mirror(searched, faults=faults, progress=progress)
-    report = _report(setup, points, mirrored, faults, time.monotonic() - began)
+    report = _report(setup, tortured, mirrored, faults, time.monotonic() - began)
     show(json.dumps(report, indent=2, ensure_ascii=False) + "\n" if as_json else torture_text(report))
     if report["total"] != report["equal"] or mirrored.difference is not None:
         leave(FINDINGS)
 
 
 def _report(
-    setup: Setup, points: list[Survived], mirrored: Mirrored, faults: int, seconds: float
+    setup: Setup, tortured: Tortured, mirrored: Mirrored, faults: int, seconds: float
 ) -> dict[str, Any]:
     return {
         "schema": "windtunnel.torture.v1",
         "workflow": setup.snapshot.workflow,
         "revision": setup.snapshot.revision,
         "digest": setup.snapshot.digest,
-        "total": len(points),
-        "equal": sum(point.difference is None for point in points),
-        "points": [point._asdict() for point in points],
+        "total": len(tortured.survived),
+        "equal": sum(point.difference is None for point in tortured.survived),
+        "different": tortured.different,
+        "crashPoints": tortured.points,
+        "deeperTransitions": tortured.deeper,
+        "points": [point._asdict() for point in tortured.survived],
         "mirrored": {"faults": faults, **mirrored._asdict()},
         "seconds": round(seconds, 3),
     }

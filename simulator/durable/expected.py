@@ -12,10 +12,16 @@ from typing import Any, Final, NamedTuple
 from windtunnel.simulator.budget import budget
 from windtunnel.simulator.chat.log import Log
 from windtunnel.simulator.run.state import Run
-from windtunnel.simulator.search.crashpoints import MAX_STEPS, Point, crash_free_paths, points
+from windtunnel.simulator.search.crashpoints import Point, crash_free_paths, points
 from windtunnel.simulator.search.exploration import Setup
 from windtunnel.simulator.simulation import Teller
 from windtunnel.simulator.world import LOG, STORE, Cut, Option, World
+
+DEPTH: Final = 1_000
+"""Transitions of a run among which it is crashed; a workflow without an end repeats itself long before."""
+
+AFTER: Final = 1_500
+"""Transitions after a crash that are compared; a shorter run is compared to its end."""
 
 VOLATILE: Final = frozenset({"agent", "session", "chat", "world"})
 """Scopes of events that no store keeps."""
@@ -54,13 +60,29 @@ class Crash(NamedTuple):
     point: Point
 
 
-def crashes(setup: Setup, only: Callable[[Point], bool] | None = None) -> list[Crash]:
-    """Every crash point of the crash-free paths, or those that `only` picks."""
+class Planned(NamedTuple):
+    """The crashes to make. `points` counts those of all paths, which share their beginnings; `deeper` counts
+    the transitions that lie too deep in a run to be crashed at.
+    """
+
+    crashes: tuple[Crash, ...]
+    points: int
+    deeper: int
+
+
+def crashes(setup: Setup, only: Callable[[Point], bool] | None = None, depth: int = DEPTH) -> Planned:
+    """Every different crash point of the crash-free paths, or those that `only` picks."""
     world = setup.world
-    start = world.start(budget(0, {}))
-    paths = crash_free_paths(world, start)
-    found = [point for path in paths for point in points(world, path)]
-    return [_crash(world, point) for point in found if only is None or only(point)]
+    paths = crash_free_paths(world, world.start(budget(0, {})))
+    found: dict[tuple[tuple[int, ...], Cut], Crash] = {}
+    count = 0
+    for path in paths:
+        for point in points(world, path[:depth]):
+            if only is None or only(point):
+                count += 1
+                crash = _crash(world, point)
+                found.setdefault((crash.choices, crash.cut), crash)
+    return Planned(tuple(found.values()), count, sum(max(0, len(path) - depth) for path in paths))
 
 
 def _crash(world: World, point: Point) -> Crash:
@@ -70,23 +92,34 @@ def _crash(world: World, point: Point) -> Crash:
     return Crash(point.node, point.place, (*point.choices, last), len(point.choices), point.cut, point)
 
 
-def simulated(world: World, crash: Crash) -> tuple[int, Ending]:
-    """When the crash falls, by the clock of the run, and how the run ends after it."""
+class Simulated(NamedTuple):
+    """A crash as it is simulated: when it falls, by the clock of the run, how many transitions were made
+    after it, and how the run stands then.
+    """
+
+    at_ms: int
+    steps: int
+    ending: Ending
+
+
+def simulated(world: World, crash: Crash) -> Simulated:
+    """Crash there, start again, and go on quietly to the end, or for long enough."""
     teller = Teller(world, world.start(budget(0, {})))
     for choice in crash.point.choices:
         teller.take(world.options(teller.state)[choice])
     teller.take(world.crash(teller.state, crash.point.atom.option, crash.cut))
-    return teller.writer.clock.now_ms, to_the_end(teller)
-
-
-def to_the_end(teller: Teller) -> Ending:
-    """Go on quietly, and say how it ended."""
-    world = teller.world
-    for _ in range(MAX_STEPS):
+    at_ms = teller.writer.clock.now_ms
+    for steps in range(AFTER):
         option = _quiet(world.options(teller.state))
         if option is None:
-            break
+            return Simulated(at_ms, steps, _ending(teller))
         teller.take(option)
+    return Simulated(at_ms, AFTER, _ending(teller))
+
+
+def _ending(teller: Teller) -> Ending:
+    """How the run stands."""
+    world = teller.world
     run = world.stores.values[teller.state[STORE]]
     log = world.logs.values[teller.state[LOG]]
     events = teller.writer.events

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, NoReturn
 from windtunnel.simulator.choices import Recorded
 from windtunnel.simulator.clock import Clock
 from windtunnel.simulator.durable import wall
-from windtunnel.simulator.durable.expected import Crash, Ending, simulated
+from windtunnel.simulator.durable.expected import AFTER, Crash, Ending, simulated
 from windtunnel.simulator.durable.host import LEASE_MS, Host
 from windtunnel.simulator.durable.lines import attempts_of, delivered, state_of, written
 from windtunnel.simulator.durable.session import fold, refuse_shorter, text_of
@@ -58,24 +58,26 @@ def first_life(life: Life, crash: Crash) -> NoReturn:
 
 def second_life(life: Life, world: World, crash: Crash, report: Path) -> NoReturn:
     """Find what the first left, go on to the end, and compare; what differs is written to `report`."""
-    at_ms, ending = simulated(world, crash)
+    at_ms, steps, ending = simulated(world, crash)
     try:
         with open_store(life.store) as store:
             host = _host(life, store, (), at_ms, None)
-            host.work()
+            while host.transitions < steps and host.advance():
+                pass
+            over = steps == AFTER or not host.advance()
             found = ending_of(life, store)
     except _Held:
         os._exit(HELD)
     except RunIsOver:
         with open_store(life.store) as store:
-            found = ending_of(life, store)
+            found, over = ending_of(life, store), True
     except StoreRefused as problem:
         report.write_text(str(problem), encoding="utf-8")
         os._exit(REFUSED)
     said = difference(ending, found)
-    if said is None:
+    if said is None and over:
         os._exit(EQUAL)
-    report.write_text(said, encoding="utf-8")
+    report.write_text(said or f"the run goes on after {steps:,} transitions", encoding="utf-8")
     os._exit(DIFFERENT)
 
 

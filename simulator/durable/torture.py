@@ -7,6 +7,7 @@ parent never opens a store while a child may be born.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -19,7 +20,7 @@ from typing import Final, NamedTuple
 
 from windtunnel.simulator.durable import killing
 from windtunnel.simulator.durable.driving import new_run
-from windtunnel.simulator.durable.expected import Crash, crashes
+from windtunnel.simulator.durable.expected import DEPTH, Crash, crashes
 from windtunnel.simulator.durable.killing import EQUAL, HELD, Life, first_life, second_life
 from windtunnel.simulator.search.crashpoints import Point
 from windtunnel.simulator.search.exploration import Setup
@@ -43,30 +44,48 @@ class Survived(NamedTuple):
     difference: str | None
 
 
+class Tortured(NamedTuple):
+    """What became of each point that was made to happen, of how many; `points`, `deeper`: as planned."""
+
+    survived: tuple[Survived, ...]
+    different: int
+    points: int
+    deeper: int
+
+
 def torture(
     setup: Setup,
     *,
     only: Callable[[Point], bool] | None = None,
     every: int = 1,
+    depth: int = DEPTH,
     race: bool = False,
     folder: Path | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> list[Survived]:
-    """Fire every point for real, or of those that `only` picks the first of each `every`.
+) -> Tortured:
+    """Fire every point for real, or of those that `only` picks the first of each `every`; none that lies
+    `depth` transitions or more into a run.
 
     With `race` two processes start after each crash and one of them wins the claim. The stores lie below
     `folder`, and are gone afterwards.
     """
-    wanted = crashes(setup, only)[::every]
+    planned = crashes(setup, only, depth)
     folder = Path(tempfile.mkdtemp(prefix="windtunnel-torture-", dir=folder))
+    gc.collect()
+    gc.freeze()  # Children share what is ready; a collection in one of them would copy it all.
     try:
         blank = folder / "blank.db"
         _begin(setup, blank)
-        jobs = [_Job(setup, crash, folder / str(at), blank, race) for at, crash in enumerate(wanted)]
+        jobs = [
+            _Job(setup, crash, folder / str(at), blank, race)
+            for at, crash in enumerate(planned.crashes[::every])
+        ]
         _work(jobs, max(1, min(AT_ONCE, workers or os.cpu_count() or 1)), progress)
-        return [Survived(job.crash.node, job.crash.place, job.said) for job in jobs]
+        survived = tuple(Survived(job.crash.node, job.crash.place, job.said) for job in jobs)
+        return Tortured(survived, len(planned.crashes), planned.points, planned.deeper)
     finally:
+        gc.unfreeze()
         shutil.rmtree(folder, ignore_errors=True)
 
 

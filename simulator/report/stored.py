@@ -122,8 +122,11 @@ def torture_text(report: Told) -> str:
     lines = table(rows, right=frozenset({1, 2}))
     total, equal = int(report["total"]), int(report["equal"])
     flow = f"{report['workflow']} revision {report['revision']}"
-    said = f"{total} crash points, {total} killed for real, {equal} ended as the simulation says"
+    said = f"{report['crashPoints']:,} crash points, {report['different']:,} of them different, "
+    said += f"{total:,} killed for real, {equal:,} ended as the simulation says"
     lines += ["", f"{'✓' if total == equal else '✗'} {flow}: {said}"]
+    if report["deeperTransitions"]:
+        lines.append(f"  {report['deeperTransitions']:,} transitions lie too deep in a run (--depth)")
     mirrored = report["mirrored"]
     same = mirrored["difference"] is None
     lines.append(

@@ -570,8 +570,8 @@ def test_torture_says_how_many_points(windtunnel: Run, flow_file: str) -> None:
     assert code == CLEAN
     total = int(out.split(" crash points, ")[0].rsplit(" ", 1)[1])
     assert total >= 6
-    said = f"{total} crash points, {total} killed for real, {total} ended as the simulation says"
-    assert f"✓ tiny revision 1: {said}" in out
+    said = f"{total} of them different, {total} killed for real, {total} ended as the simulation says"
+    assert f"✓ tiny revision 1: {total} crash points, {said}" in out
     assert "✓ model and SQLite agree on" in out
 
 
@@ -580,16 +580,18 @@ def test_torture_fails_where_something_differs(
 ) -> None:
     """With the point and the difference, and exit code 1."""
     from windtunnel.simulator.durable import torture
-    from windtunnel.simulator.durable.torture import Survived
+    from windtunnel.simulator.durable.torture import Survived, Tortured
 
-    found = [
+    survived = (
         Survived("say", "after node_finished", None),
         Survived("", "before run_started", "the state: no"),
-    ]
+    )
+    found = Tortured(survived, 3, 4, 5)
     monkeypatch.setattr(torture, "torture", lambda *_, **__: found)
     code, out, _ = windtunnel("torture", flow_file, "--faults", "0")
     assert code == FINDINGS
-    assert "✗ small revision 1: 2 crash points, 2 killed for real, 1 ended as the simulation says" in out
+    assert "✗ small revision 1: 4 crash points, 3 of them different, 2 killed for real, 1 ended as the" in out
+    assert "  5 transitions lie too deep in a run (--depth)" in out
     assert "✗ run: before run_started\n  the state: no" in out
     report = json.loads(windtunnel("torture", flow_file, "--faults", "0", "--json")[1])
     assert (report["schema"], report["total"], report["equal"]) == ("windtunnel.torture.v1", 2, 1)

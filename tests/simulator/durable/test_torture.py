@@ -35,7 +35,7 @@ def setup(text: str = ANSWER) -> Setup:
 def test_every_crash_is_survived_as_simulated() -> None:
     """Trace, state and session log are the very ones, at every point of a flow with both kinds of writes."""
     seen: list[tuple[int, int]] = []
-    found = torture(setup(), folder=FAST, progress=lambda done, total: seen.append((done, total)))
+    found = torture(setup(), folder=FAST, progress=lambda done, total: seen.append((done, total))).survived
     assert [one for one in found if one.difference is not None] == []
     assert len(found) == crashpoints(flow(ANSWER)).total == 27
     assert {"before the step prompt", "inside the step prompt", "after node_finished"} <= {
@@ -52,7 +52,7 @@ def test_two_processes_race_for_a_claim() -> None:
         "before run_completed",
         "inside the step prompt",
     )
-    found = torture(setup(DECIDE), only=lambda point: point.place in wanted, race=True, folder=FAST)
+    found = torture(setup(DECIDE), only=lambda point: point.place in wanted, race=True, folder=FAST).survived
     assert len(found) >= 5
     assert [one for one in found if one.difference is not None] == []
 
@@ -63,7 +63,7 @@ def test_autoplan_is_killed_at_its_visible_answer() -> None:
     def near(point: Point) -> bool:
         return point.node == "summary/summarize" and len(point.choices) % 3 == 0
 
-    found = torture(Setup(builtin("autoplan"), visit_cap=VISITS), only=near, folder=FAST)
+    found = torture(Setup(builtin("autoplan"), visit_cap=VISITS), only=near, folder=FAST).survived
     assert len(found) >= 4
     assert [one for one in found if one.difference is not None] == []
 
@@ -87,7 +87,7 @@ def test_requests_effects_and_notifications_survive(name: str) -> None:
             "before node_finished",
         ),
     }
-    found = torture(setup(texts[name]), only=lambda point: point.place in wanted[name], folder=FAST)
+    found = torture(setup(texts[name]), only=lambda point: point.place in wanted[name], folder=FAST).survived
     assert len(found) >= 6
     assert [one for one in found if one.difference is not None] == []
 
@@ -104,7 +104,7 @@ def broken(**changes: Any) -> list[str]:
     """What the differences say."""
     return [
         one.difference
-        for one in torture(setup(), only=some, folder=FAST, **changes)
+        for one in torture(setup(), only=some, folder=FAST, **changes).survived
         if one.difference is not None
     ]
 
@@ -138,7 +138,7 @@ def test_a_process_that_does_not_die_is_noticed(monkeypatch: pytest.MonkeyPatch)
 def test_the_first_difference_is_told() -> None:
     """Of the trace, the session log, the state and the log, in this order."""
     ready = setup()
-    at_ms, ending = simulated(ready.world, crashes(ready)[-1])
+    at_ms, _, ending = simulated(ready.world, crashes(ready).crashes[-1])
     assert at_ms > 0
     assert difference(ending, ending) is None
     shorter = ending._replace(lines=ending.lines[:-1])
