@@ -221,7 +221,10 @@ def _names(outputs: Sequence[JsonValue], paths: Sequence[FieldPath]) -> list[str
         + ", ".join(f"{'.'.join(path)} {value}".strip() for path, value in zip(paths, signed, strict=True))
         for signed in (signature(output, paths) for output in outputs)
     ]
-    return [name if len(name) <= MAX_NAME else f"submits case {at}" for at, name in enumerate(shown, 1)]
+    return [
+        name if len(name) <= MAX_NAME and shown.count(name) == 1 else f"submits case {at}"
+        for at, name in enumerate(shown, 1)
+    ]
 
 
 def _seen(node: AgentNode, snapshot: Snapshot, environment: Environment) -> JsonValue:

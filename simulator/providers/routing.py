@@ -25,18 +25,7 @@ class Chain(NamedTuple):
 
 def deciding_paths(snapshot: Snapshot, node: str) -> tuple[FieldPath, ...]:
     """The parts of the node's output that any edge matches on, sorted; none if no edge does."""
-    found: set[FieldPath] = set()
-    done: set[str] = set()
-    waiting: list[Sequence[Any]] = [edge.subject for edge in snapshot.edges if edge.subject is not None]
-    while waiting:
-        for chain in chains(waiting.pop()):
-            if chain.kind == "node" and chain.name == node:
-                found.add(chain.path)
-            behind = _behind(snapshot, chain)
-            if behind is not None and chain.name not in done:
-                done.add(chain.name)
-                waiting.append(behind)
-    return tuple(sorted(found))
+    return tuple(sorted({chain.path for chain in _deciding(snapshot) if chain[:2] == ("node", node)}))
 
 
 def signature(output: JsonValue, paths: Sequence[FieldPath]) -> tuple[str, ...]:
@@ -46,19 +35,20 @@ def signature(output: JsonValue, paths: Sequence[FieldPath]) -> tuple[str, ...]:
 
 def deciding_inputs(snapshot: Snapshot) -> tuple[FieldPath, ...]:
     """The parts of the run's input that may decide a route, sorted."""
-    found: set[FieldPath] = set()
-    done: set[str] = set()
+    return tuple(sorted({chain.path for chain in _deciding(snapshot) if chain[:2] == ("input", "")}))
+
+
+def _deciding(snapshot: Snapshot) -> Iterator[Chain]:
+    """Every name that leads to a route, through lets, computes and the inputs of mounts."""
+    done: set[tuple[str, str]] = set()
     waiting: list[Sequence[Any]] = [edge.subject for edge in snapshot.edges if edge.subject is not None]
     while waiting:
         for chain in chains(waiting.pop()):
-            if chain.kind == "input" and not chain.name:
-                found.add(chain.path)
-            key = f"{chain.kind} {chain.name}"
+            yield chain
             behind = given(snapshot, chain)
-            if behind is not None and key not in done:
-                done.add(key)
+            if behind is not None and chain[:2] not in done:
+                done.add(chain[:2])
                 waiting.append(behind)
-    return tuple(sorted(found))
 
 
 def given(snapshot: Snapshot, chain: Chain) -> Sequence[Any] | None:
