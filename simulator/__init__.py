@@ -8,6 +8,7 @@ choices       the one source of chance
 clock         virtual time
 pool          a frozen value becomes a small number
 budget        what may go wrong in one run, and how often
+hosting       which hosts a run has, and what else may happen around it
 providers/    what stands in for the model
 events        what can happen: events, messages, effects
 chat/         the conversation: its log and the agent loop
@@ -22,6 +23,7 @@ promises      what must hold of effects, notifications and requests
 invariants    what must hold in every run
 tables        the components of the world as numbers, and every change of one
 offers        what provider, effects and people may do
+handlers      one handler call, made once for each distinct question
 world         everything wired together
 trace         a path written down with absolute names
 simulation    one path through the world
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from windtunnel.simulator.operations import (
         CrashPoints,
         Exploration,
+        HostingRefused,
         InputRefused,
         NotSimulated,
         Run,
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CrashPoints",
     "Exploration",
+    "HostingRefused",
     "InputRefused",
     "NotSimulated",
     "Run",

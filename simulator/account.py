@@ -28,6 +28,7 @@ GOOD: Final = "no-bad-answer-completes"
 MUTED: Final = "nothing-shown-after-acceptance"
 TOOLS: Final = "no-tool-pending-when-idle"
 PAUSE: Final = "a-pause-holds"
+TIME: Final = "time-counts-only-in-a-turn"
 CANCELLED: Final = "only-people-cancel"
 ONCE: Final = "an-effect-with-a-key-once"
 STARTED: Final = "an-effect-is-said-before-it-is-called"
@@ -64,7 +65,8 @@ INVARIANTS: Final[Mapping[str, str]] = {
     ASKED: "a visit of a decision has one request, and never two that can be answered",
     WINNER: "the first answer, or the time that is up, wins; what comes later changes nothing",
     BYPASS: "a decision ends by an answer to its own request, by its timeout, or by being cancelled",
-    PAUSE: "an escape pauses the run and fails nothing; only the person lets it go on",
+    PAUSE: "a pause holds when the step has ended, an escape at once and fails nothing; a person ends it",
+    TIME: "the time of a step counts while its turn or effect goes on, not while the run waits or is paused",
 }
 """Every invariant by name, as one sentence."""
 
@@ -82,6 +84,7 @@ class Position(NamedTuple):
     node: str
     phase: str
     outcome: str
+    pausing: bool
 
 
 class Violation(NamedTuple):
@@ -97,7 +100,7 @@ class Watch(NamedTuple):
     `live` says that the turn of the step has not settled in this process; `called` and `applied` what became
     of the effect in this visit, `done` which effects with a key were applied; `queued` are the nodes of
     notifications that were not recorded as shown, `shown` says that the first one was; `request` is `open`,
-    `answered`, `timeout` or `cancelled`.
+    `answered`, `timeout` or `cancelled`; `timer` says that the time of the step counts.
     """
 
     status: str = "queued"
@@ -105,6 +108,7 @@ class Watch(NamedTuple):
     node: str = ""
     phase: str = ""
     outcome: str = ""
+    pausing: bool = False
     prompts: int = 0
     reminders: int = 0
     below: bool = False
@@ -123,6 +127,7 @@ class Watch(NamedTuple):
     shown: bool = False
     request: str = ""
     digest: str = ""
+    timer: bool = False
 
 
 class Seen(NamedTuple):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-KINDS: Final = ("crash", "duplicate", "provider", "followup", "escape", "cancel", "timeout")
-"""Every kind of fault; a torn tail is a crash."""
+KINDS: Final = ("crash", "duplicate", "provider", "followup", "escape", "cancel", "timeout", "pause")
+"""Every kind of fault; a torn tail is a crash. New ones stand at the end."""
+
+FIRST_KINDS: Final = 7
+"""How many kinds the first tokens knew."""
 
 UNCAPPED: Final = -1
 

@@ -229,8 +229,13 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """Person to engine: hold the run as soon as the step in flight has ended."""
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
-    """Person to engine: go on after an escape."""
+    """Person to engine: go on after a pause or an escape, or do not pause after all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +288,17 @@ class Step:
 ToLoop: TypeAlias = Prompt | Reply | Abort | Say | Escape | Step
 FromOutside: TypeAlias = Returned | Answered | Deadline
 ToEngine: TypeAlias = (
-    Delivered | Submitted | Published | Heard | Settled | Cancel | Release | Timeout | FromOutside | Step
+    Delivered
+    | Submitted
+    | Published
+    | Heard
+    | Settled
+    | Cancel
+    | Pause
+    | Release
+    | Timeout
+    | FromOutside
+    | Step
 )
 Inside: TypeAlias = Prompt | Reply | Abort | Delivered | Submitted | Published | Heard | Settled | FromOutside
 

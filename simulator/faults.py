@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
+from windtunnel.simulator.hosting import USUAL, Hosting, hosting
 from windtunnel.simulator.invariants import (
     ADOPTION,
     ASKED,
@@ -20,12 +21,14 @@ from windtunnel.simulator.invariants import (
     NOTICES,
     ONCE,
     OWN_TURN,
+    PAUSE,
     RERUN,
     RESPONSES,
     ROUTES,
     SETTLED,
     SUBMISSION,
     TEXT,
+    TIME,
     WINNER,
 )
 
@@ -36,13 +39,17 @@ class UnknownFault(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A seeded fault: what it was, the invariant it is about, and the file of its world in `worlds/`."""
+    """A seeded fault: what it was, the invariant it is about, and its world.
+
+    `world` is a file in `worlds/`; `hosting` says what else there is in it.
+    """
 
     id: str
     story: str
     holds: str
     invariant: str
     world: str
+    hosting: Hosting = USUAL
 
     @property
     def source(self) -> str:
@@ -148,6 +155,21 @@ FAULTS: Final = (
         "an effect is called with its key",
         ONCE,
         "pay.flow",
+    ),
+    Fault(
+        "W24",
+        "a pause that lands during a resume is lost",
+        "what a person wants is written down, and outlives the process",
+        PAUSE,
+        "again.flow",
+        hosting(also=("pause",)),
+    ),
+    Fault(
+        "W25",
+        "the time of a step counts while the run waits or is paused",
+        "a timer is held with its step",
+        TIME,
+        "pick.flow",
     ),
     Fault(
         "W26",

@@ -44,6 +44,7 @@ from windtunnel.simulator.account import (
     SUBMISSION,
     TERMINAL,
     TEXT,
+    TIME,
     TOOLS,
     WINNER,
     Account,
@@ -57,9 +58,11 @@ from windtunnel.simulator.events import (
     OLDER_ENTRY,
     Action,
     Append,
+    Arm,
     Ask,
     Cancel,
     Commit,
+    Disarm,
     Emit,
     Event,
     Json,
@@ -69,6 +72,7 @@ from windtunnel.simulator.events import (
     Row,
     Settled,
     Submitted,
+    Timeout,
 )
 from windtunnel.simulator.facts import Facts
 from windtunnel.simulator.providers.behaviour import Addressed
@@ -102,6 +106,7 @@ __all__ = [
     "SUBMISSION",
     "TERMINAL",
     "TEXT",
+    "TIME",
     "TOOLS",
     "WINNER",
     "Account",
@@ -121,6 +126,7 @@ def observe(
 ) -> Seen:
     """What one transition did, up to where it got; `stored` is what the store holds now."""
     account = Account(facts, watch, received)
+    _time(account)
     committed = False
     for action in actions:
         match action:
@@ -139,16 +145,28 @@ def observe(
                 promises.effect_applied(account, event)
             case Perform():
                 promises.effect_called(account)
+            case Arm() | Disarm():
+                account.set(timer=isinstance(action, Arm))
             case Ask():
                 if account.watch.of_step:
                     over = account.watch.status in ENDINGS.values()
                     account.check(CALLS, not over, "the model is asked for a step of a run that ended")
     if committed:
         now = account.watch
-        mine = Position(now.status, now.paused, now.node, now.phase, now.outcome)
+        mine = Position(now.status, now.paused, now.node, now.phase, now.outcome, now.pausing)
         account.check(FOLD, mine == stored, f"the events say {tuple(mine)}, the store {tuple(stored)}")
     _escaped(account, watch)
     return Seen(account.watch, tuple(account.violations), tuple(account.tested))
+
+
+def _time(account: Account) -> None:
+    """Whatever happens next, no time counted that should not."""
+    watch = account.watch
+    if watch.timer:
+        counts = watch.status == "running" and not watch.paused and watch.phase == "started"
+        account.check(TIME, counts, f"the time of {watch.node or 'a step'} counts though it does nothing")
+    if isinstance(account.received, Timeout):
+        account.set(timer=False)
 
 
 def _escaped(account: Account, before: Watch) -> None:
@@ -164,7 +182,7 @@ def _escaped(account: Account, before: Watch) -> None:
 
 def crashed(watch: Watch) -> Watch:
     """A crash ends every turn without a word."""
-    return watch._replace(live=False, of_step=False, accepted=False)
+    return watch._replace(live=False, of_step=False, accepted=False, timer=False)
 
 
 def stuck(watch: Watch) -> Violation | None:
@@ -248,8 +266,14 @@ def _run_event(account: Account, event: Event) -> None:
             _failed(account, event)
         case "include_entered":
             _entered(account, str(event.get("mountPath")))
+        case "pause_requested":
+            account.set(pausing=True)
+        case "pause_withdrawn":
+            by_person = isinstance(account.received, Release)
+            account.check(PAUSE, by_person, "a pause that was asked for is forgotten")
+            account.set(pausing=False)
         case "run_paused":
-            account.set(paused=True)
+            account.set(paused=True, pausing=False)
         case "run_resumed":
             by_person = isinstance(account.received, Release)
             account.check(PAUSE, by_person or not watch.paused, "a paused run goes on by itself")
@@ -311,6 +335,8 @@ def _started(account: Account, event: Event) -> None:
     else:
         account.check(ENDS, watch.phase != "started", f"{node} starts while {watch.node} is in flight")
         account.check(SETTLED, not watch.live, f"{node} starts before the turn of {watch.node} settled")
+        if watch.pausing or watch.paused:
+            account.check(PAUSE, False, f"{node} starts though the run was to pause")
         allowed = account.facts.after(watch.node, watch.outcome or "ok")
         account.check(ROUTES, node in allowed, f"no edge leads from {watch.node or 'the start'} to {node}")
         _count_step(account, node)
@@ -414,5 +440,5 @@ def _ended(account: Account, event: Event) -> None:
     ):
         fits = status in ("timed_out", "cancelled")
         account.check(ROUTES, fits, f"{watch.node} timed out without a route, but the run {status}")
-    account.set(status=status, paused=False, node="", phase="", outcome="", below=False)
+    account.set(status=status, paused=False, pausing=False, node="", phase="", outcome="", below=False)
     account.set(called=False, applied=False, done=(), request="", digest="")

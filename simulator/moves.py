@@ -20,6 +20,7 @@ from windtunnel.simulator.events import (
     Delivered,
     Escape,
     Heard,
+    Pause,
     Prompt,
     Release,
     Reply,
@@ -91,11 +92,12 @@ class Drafts(NamedTuple):
 
 
 class Host(NamedTuple):
-    """The host's local state and whether its run is over."""
+    """The host's local state, whether its run is over, and whether the person may pause it."""
 
     loop: Loop
     engine: Engine
     over: bool
+    pausable: bool = False
 
 
 def moves(host: Host, links: Links, menu: Menu | None, beyond: Beyond = NOTHING, *, late: bool) -> Drafts:
@@ -232,6 +234,8 @@ def _people(host: Host, links: Links) -> list[Draft]:
     loop, engine, found = host.loop, host.engine, []
     if loop.phase in ("asked", "streaming", "tools", "stopping") and loop.why != "escape":
         found.append(Draft("escape", "person", "loop", Escape(), links, "the person presses Escape"))
+    if host.pausable:
+        found.append(Draft("pause", "person", "engine", Pause(), links, "the person pauses the run"))
     if host.over or loop.phase == "down" or engine.phase == "down":
         return found
     found.append(Draft("cancel", "person", "engine", Cancel(), links, "the person cancels the run"))

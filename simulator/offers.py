@@ -6,6 +6,7 @@ from typing import cast
 
 from windtunnel.simulator import outside
 from windtunnel.simulator.events import Answered
+from windtunnel.simulator.hosting import USUAL, Hosting
 from windtunnel.simulator.moves import Beyond, Host
 from windtunnel.simulator.network import CHAT, Provider
 from windtunnel.simulator.providers import behaviour as providers
@@ -27,8 +28,10 @@ class Offers(Tables):
     good could be made.
     """
 
-    def __init__(self, program: Program, provider: providers.Provider, people: People) -> None:
-        super().__init__(program)
+    def __init__(
+        self, program: Program, provider: providers.Provider, people: People, hosting: Hosting = USUAL
+    ) -> None:
+        super().__init__(program, hosting)
         self.provider = provider
         self.people = people
         self.gaps: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +15,7 @@ from windtunnel.simulator.budget import budget
 from windtunnel.simulator.chat.faults import CHAT_FAULTS
 from windtunnel.simulator.choices import Choices, Recorded, Seeded
 from windtunnel.simulator.faults import BY_ID, Fault, UnknownFault, fault
+from windtunnel.simulator.hosting import INTERACTIVE, USUAL, Hosting, HostingRefused, hosting
 from windtunnel.simulator.providers.behaviour import Provider
 from windtunnel.simulator.run.program import NotSimulated
 from windtunnel.simulator.search import exploration
@@ -27,6 +28,7 @@ from windtunnel.simulator.world import InputRefused
 __all__ = [
     "CrashPoints",
     "Exploration",
+    "HostingRefused",
     "InputRefused",
     "NotSimulated",
     "Run",
@@ -58,14 +60,18 @@ def simulate(
     seed: int | None = None,
     choices: Sequence[int] | Choices | None = None,
     provider: Provider | None = None,
+    host: str = INTERACTIVE,
+    also: Iterable[str] = (),
 ) -> Run:
     """Run a workflow once. Without `seed` and `choices` nothing goes wrong and the first good behaviour is
     taken.
 
     `choices` are whole numbers, or something that answers questions; a `seed` draws behaviour and up to
-    SEEDED_FAULTS faults. Raises InputRefused and NotSimulated.
+    SEEDED_FAULTS faults. `host` and `also` are as in `explore`. Raises InputRefused, NotSimulated and
+    HostingRefused.
     """
-    setup = Setup(snapshot, input, provider=provider, visit_cap=VISITS)
+    around = hosting(host, also)
+    setup = Setup(snapshot, input, provider=provider, visit_cap=VISITS, hosting=around)
     return exploration.run(setup, budget(SEEDED_FAULTS, {}), _answers(seed, choices))
 
 
@@ -90,16 +96,20 @@ def explore(
     progress: Progress | None = None,
     reference: str | None = None,
     provider: Provider | None = None,
+    host: str = INTERACTIVE,
+    also: Iterable[str] = (),
 ) -> Exploration:
     """Every schedule with up to `faults` faults, of each kind at most as many as its cap.
 
     Without an `input` every input is tried that may take another route. `exact` keeps whole states; a search
     stops after about `states` of them, MAX_STATES by default, and its report is not complete then. With
     `fault` a seeded bug is switched on; without a snapshot its own small world is explored. `reference` is
-    the name that tokens give the workflow. Raises InputRefused, NotSimulated and UnknownFault.
+    the name that tokens give the workflow. `host` is a kind of host and `also` names what else may happen,
+    of those in `hosting`; a seeded fault in its own world brings what it needs. Raises InputRefused,
+    NotSimulated, UnknownFault and HostingRefused.
     """
     caps = {"crash": crashes, "duplicate": duplicates, "provider": provider_faults}
-    setup = _setup(snapshot, input, fault, reference, provider)
+    setup = _setup(snapshot, input, fault, reference, provider, hosting(host, also))
     most = MAX_STATES if states is None else states
     return exploration.explore(
         setup, faults=faults, caps=caps, seed=seed, most=most, exact=exact, progress=progress
@@ -112,9 +122,12 @@ def crashpoints(
     input: JsonValue = None,
     reference: str | None = None,
     provider: Provider | None = None,
+    host: str = INTERACTIVE,
+    also: Iterable[str] = (),
 ) -> CrashPoints:
-    """Every crash point of the crash-free paths, fired once. Raises InputRefused and NotSimulated."""
-    return exploration.crashpoints(_setup(snapshot, input, None, reference, provider))
+    """Every crash point of the crash-free paths, fired once. Raises as `explore` does."""
+    around = hosting(host, also)
+    return exploration.crashpoints(_setup(snapshot, input, None, reference, provider, around))
 
 
 def replay(token: str, load: Callable[[str], Snapshot]) -> Run:
@@ -129,7 +142,13 @@ def replay(token: str, load: Callable[[str], Snapshot]) -> Run:
         snapshot = load(decoded.workflow)
     if decoded.fault is not None and decoded.fault not in BY_ID:
         raise TokenError(f"This token switches on a fault that is not known here ({decoded.fault}).")
-    setup = Setup(snapshot, decoded.input, fault=decoded.fault, reference=decoded.workflow)
+    setup = Setup(
+        snapshot,
+        decoded.input,
+        fault=decoded.fault,
+        reference=decoded.workflow,
+        hosting=decoded.hosting,
+    )
     return exploration.replay(setup, decoded)
 
 
@@ -178,12 +197,22 @@ def _setup(
     fault_id: str | None,
     reference: str | None,
     provider: Provider | None,
+    around: Hosting,
 ) -> Setup:
     seeded = None if fault_id is None else fault(fault_id)
     if snapshot is None:
         if seeded is None:
             raise UnknownFault("Name a workflow, or a seeded fault whose own small world is explored.")
         snapshot, reference = world_of(seeded), FAULT_REFERENCE + seeded.id
+        around = seeded.hosting if around == USUAL else around
     id = None if seeded is None else seeded.id
     cap = SEARCHED_VISITS if provider is None else VISITS
-    return Setup(snapshot, input, fault=id, reference=reference, provider=provider, visit_cap=cap)
+    return Setup(
+        snapshot,
+        input,
+        fault=id,
+        reference=reference,
+        provider=provider,
+        visit_cap=cap,
+        hosting=around,
+    )

@@ -35,6 +35,15 @@ MAX_TRANSITIONS: Final = 100_000
 """Transitions of one run; a run that takes more is called stuck."""
 
 
+DONE: Final = {
+    "": "released",
+    "escape": "escaped",
+    "cancel": "cancel_requested",
+    "pause": "asked_to_pause",
+}
+"""What a person did, by the fault that it costs."""
+
+
 class Frame(NamedTuple):
     """One transition of a run: how many lines and entries there were before it, and which way it went."""
 
@@ -183,8 +192,7 @@ class Teller:
             )
             writer.write("person", Event("chat", "answered", payload=said))
         elif move.source == "person":
-            kind = {"": "released", "escape": "escaped", "cancel": "cancel_requested"}.get(move.kind, "said")
-            writer.write("person", Event("chat", kind))
+            writer.write("person", Event("chat", DONE.get(move.kind, "said")))
         elif move.source == "clock":
             writer.write("world", Event("world", "timer_fired"))
         if move.kind == "duplicate":

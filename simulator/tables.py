@@ -27,6 +27,7 @@ from windtunnel.simulator.events import (
     ToEngine,
     ToLoop,
 )
+from windtunnel.simulator.hosting import USUAL, Hosting
 from windtunnel.simulator.network import Inbox, Late, Provider, Wire
 from windtunnel.simulator.outside import NOTHING, Outside
 from windtunnel.simulator.pool import Pool
@@ -38,7 +39,7 @@ from windtunnel.simulator.run.state import FINAL, Run, question
 from windtunnel.simulator.store.memory import commit
 
 AGES, TOLD = 1, 2
-ENDED, WAITS, UNTOLD = 1, 2, 4
+ENDED, WAITS, UNTOLD, PAUSABLE = 1, 2, 4, 8
 
 
 class Cut(NamedTuple):
@@ -60,8 +61,10 @@ def until(actions: tuple[Action, ...], cut: Cut) -> tuple[Action, ...]:
 class Tables:
     """The pools of one world and the changes that were made in it."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, hosting: Hosting = USUAL) -> None:
         self.program = program
+        self.hosting = hosting
+        self.pauses = "pause" in hosting.also
         self.loops: Pool[Loop] = Pool()
         self.engines: Pool[Engine] = Pool()
         self.inboxes: Pool[Inbox] = Pool()
@@ -247,12 +250,14 @@ class Tables:
         return found
 
     def stands(self, store: int) -> int:
-        """How the run stands: ENDED, WAITS, and UNTOLD where a notification is queued."""
+        """How the run stands: ENDED, WAITS, PAUSABLE, and UNTOLD where a notification is queued."""
         found = self._stands.get(store)
         if found is None:
             run = self.stores.values[store]
-            status = run.position.status
+            status, paused = run.position.status, run.position.paused or run.position.pausing
             found = ENDED if status in FINAL else WAITS if status == "waiting" else 0
+            if self.pauses and not found and not paused:
+                found = PAUSABLE
             found = self._stands[store] = found | (UNTOLD if run.outbox else 0)
         return found
 

@@ -1,8 +1,7 @@
 """Everything wired together: a state is a flat tuple of small numbers, a transition is one handler call.
 
 The host is one process with two handlers, loop and engine, and a queue between them that it drains before it
-looks at anything from outside, as a single-threaded host does. Handlers are memoised on (state, view,
-message); they see the store and the session log only through views. `options` lists what can happen next, the
+looks at anything from outside, as a single-threaded host does. `options` lists what can happen next, the
 quiet one first: the host's queue, a notification, the loop, the engine, the stream, good behaviours of the
 provider and of effects, answers of people, late messages, a release, the timer; then everything that costs a
 fault. A crash comes after each durable effect of an option and inside each append.
@@ -11,35 +10,20 @@ fault. A crash comes after each durable effect of an option and inside each appe
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, NamedTuple, cast
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from windtunnel.compiler.acceptance import Refused
 from windtunnel.compiler.canonical import canonical
-from windtunnel.simulator import invariants, outside
+from windtunnel.simulator import handlers as code_of
+from windtunnel.simulator import invariants
 from windtunnel.simulator.budget import Budget
 from windtunnel.simulator.chat import log as logs
-from windtunnel.simulator.chat.loop import Item, Loop, loop
-from windtunnel.simulator.events import (
-    DURABLE,
-    Action,
-    Answered,
-    Append,
-    Arm,
-    Ask,
-    Commit,
-    Disarm,
-    Emit,
-    HangUp,
-    Perform,
-    Repair,
-    Step,
-    Tell,
-    ToEngine,
-    ToLoop,
-    Withdraw,
-)
+from windtunnel.simulator.chat.loop import Loop
+from windtunnel.simulator.events import Append, Commit, Repair
+from windtunnel.simulator.handlers import Handlers, Move, Outcome
+from windtunnel.simulator.hosting import USUAL, Hosting
 from windtunnel.simulator.invariants import Facts, Violation, Watch
 from windtunnel.simulator.moves import NOTHING, Draft, Host, Links, late_moves, moves
 from windtunnel.simulator.network import Provider
@@ -56,20 +40,16 @@ from windtunnel.simulator.offers import (
     TIMER,
     WATCH,
     WIRE,
-    Offers,
     State,
 )
 from windtunnel.simulator.pool import Pool
 from windtunnel.simulator.providers import behaviour as providers
-from windtunnel.simulator.providers.behaviour import Behaviour
 from windtunnel.simulator.providers.people import GeneratedPeople, People
-from windtunnel.simulator.run.engine import Engine, View, engine
-from windtunnel.simulator.run.notifications import Outbox, deliver
+from windtunnel.simulator.run.engine import Engine
 from windtunnel.simulator.run.program import Program
-from windtunnel.simulator.run.recovery import boot, recover
 from windtunnel.simulator.run.state import FINAL
 from windtunnel.simulator.store.memory import created
-from windtunnel.simulator.tables import AGES, ENDED, WAITS, Cut, until
+from windtunnel.simulator.tables import AGES, ENDED, PAUSABLE, WAITS, Cut, until
 
 __all__ = [
     "BUDGET",
@@ -80,7 +60,6 @@ __all__ = [
     "LOOP",
     "OUTSIDE",
     "PROVIDER",
-    "RECHECK_EVERY",
     "STORE",
     "TIMER",
     "WATCH",
@@ -96,34 +75,6 @@ __all__ = [
 ]
 
 
-class Move(NamedTuple):
-    """A draft of `moves`, interned: `handler` gets `message`, the other fields are the links without it."""
-
-    kind: str
-    source: str
-    handler: str
-    message: int
-    inbox: int
-    wire: int
-    provider: int
-    timer: int
-    again: bool
-    label: str
-
-
-class Outcome(NamedTuple):
-    """What a handler call gave: the new local state, all actions, where a crash can fall, and the effects.
-
-    `message` is what was handled; `effects` are (code, number of the action) for what changes the world.
-    """
-
-    local: int
-    message: int
-    actions: tuple[Action, ...]
-    cuts: tuple[Cut, ...]
-    effects: tuple[tuple[int, int], ...]
-
-
 class Option(NamedTuple):
     """A way on: the next state, what it broke, and how it came about."""
 
@@ -134,19 +85,15 @@ class Option(NamedTuple):
     outcome: int
 
 
-RECHECK_EVERY: Final = 101
-"""One in so many remembered handler calls is made again and compared."""
-
-
 class InputRefused(ValueError):
     """The input of the run does not fit the workflow; the message says where."""
 
 
-class World(Offers):
+class World(Handlers):
     """One workflow with one input and one provider; a `scripted` one is told how far a visit has come.
 
-    `people` answer its requests; by default they give every answer that there is. Raises InputRefused when
-    the input does not fit.
+    `people` answer its requests; by default they give every answer that there is. `hosting` says which hosts
+    there are and what else may happen. Raises InputRefused when the input does not fit.
     """
 
     def __init__(
@@ -157,22 +104,19 @@ class World(Offers):
         *,
         scripted: bool = False,
         people: People | None = None,
+        hosting: Hosting = USUAL,
     ) -> None:
         verdict = program.accepts.accept(input)
         if isinstance(verdict, Refused):
             raise InputRefused(str(verdict))
-        super().__init__(program, provider, people or GeneratedPeople(program.snapshot))
+        super().__init__(program, provider, people or GeneratedPeople(program.snapshot), hosting)
         self.input = verdict.value
         self.facts = Facts(program.snapshot)
         self.watches: Pool[Watch] = Pool()
-        self.outcomes: list[Outcome] = []
         self.tested: Counter[str] = Counter()
-        self._called: dict[tuple[str, int, int, int], int] = {}
         self._moves: dict[tuple[int, ...], tuple[tuple[Move, ...], tuple[Move, ...]]] = {}
         self._lates_moves: dict[tuple[int, ...], tuple[Move, ...]] = {}
         self._seen: dict[tuple[int, int, Cut | None, int], tuple[int, tuple[Violation, ...]]] = {}
-        self._hits = 0
-        self._step = self.messages.id(Step())
         self._down = (
             self.loops.id(Loop()),
             self.engines.id(Engine()),
@@ -199,11 +143,6 @@ class World(Offers):
             self._fresh.add(durable)
         fresh = (self.no_outside, self.budgets.id(budget), self.watches.id(Watch()))
         return (*self._down, *durable, *fresh)
-
-    @property
-    def distinct_calls(self) -> int:
-        """How many different handler calls were made."""
-        return len(self._called)
 
     # --- what can happen ------------------------------------------------------------------------------------
 
@@ -254,7 +193,8 @@ class World(Offers):
     def _draft(self, state: State, comes: bool) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
         """The moves before and after those of late messages; all of them after, where there are none."""
         links = self._links(state)
-        host = Host(self.loops.values[state[LOOP]], self.engines.values[state[ENGINE]], self.over(state))
+        over, pausable = self.over(state), bool(self.stands(state[STORE]) & PAUSABLE)
+        host = Host(self.loops.values[state[LOOP]], self.engines.values[state[ENGINE]], over, pausable)
         # While the host drains its queue nobody outside is looked at.
         menu = self.menu(links.provider, state) if links.provider.asked and not links.inbox else None
         beyond = NOTHING if links.inbox else self.beyond(host, state)
@@ -298,92 +238,6 @@ class World(Offers):
         """Whether the run has ended, and nobody can continue it."""
         return self.stores.values[state[STORE]].position.status in FINAL
 
-    # --- one handler call -----------------------------------------------------------------------------------
-
-    def _call(self, move: Move, state: State) -> int:
-        """The number of the outcome; each distinct (handler, state, view, message) is computed once."""
-        handler, message = move.handler, move.message
-        if handler == "loop":
-            local, view = state[LOOP], self.conversation(state[LOG])
-        elif handler == "engine":
-            local = state[ENGINE]
-            view = self._engine_view(local, message, state)
-        elif handler == "outside":
-            local, view = state[OUTSIDE], 0
-        elif handler == "outbox":
-            local, view = 0, self.outbox_view(state[STORE], state[LOG])
-        else:
-            local, view = move.provider, 0
-        key = (handler, local, view, message)
-        found = self._called.get(key)
-        if found is None:
-            found = self._called[key] = len(self.outcomes)
-            self.outcomes.append(self._run(handler, local, view, message))
-        else:
-            self._hits += 1
-            if self._hits % RECHECK_EVERY == 0:
-                again = self._run(handler, local, view, message)
-                assert again == self.outcomes[found], f"the {handler} is not pure: equal calls, two outcomes"
-        return found
-
-    def _engine_view(self, local: int, message: int, state: State) -> int:
-        """The narrowest view for a message: only a step by itself reads the run, only recovery the branch."""
-        if message != self._step:
-            return self.narrow_view(state[STORE])
-        recovers = self.engines.values[local].phase == "recover"
-        return self.wide_view(state[STORE], state[LOG] if recovers else -1)
-
-    def _run(self, handler: str, local: int, view: int, message: int) -> Outcome:
-        event = self.messages.values[message]
-        if handler == "provider":
-            asked = self.calls.values[local].question
-            self.behaved.add((asked.node if asked is not None else "", cast(Behaviour, event).name))
-            return Outcome(0, message, (), (), ())
-        if handler == "outside":
-            return self._outside(local, message, cast(Behaviour, event))
-        read = self.views.values[view]
-        if handler == "loop":
-            assert isinstance(read, logs.Conversation), "the loop reads the conversation"
-            after, actions = loop(self.loops.values[local], read, cast("ToLoop | Item", event))
-            return self._outcome(self.loops.id(after), message, actions)
-        if handler == "outbox":
-            assert isinstance(read, Outbox), "notifications are read from the outbox"
-            return self._outcome(0, message, deliver(self.program, read))
-        assert isinstance(read, View), "the engine reads its own view"
-        if isinstance(event, Answered):
-            self.note_answer(read, event)
-        state = self.engines.values[local]
-        if isinstance(event, Step) and state.phase == "down":
-            result = boot(self.program, read)
-        elif isinstance(event, Step) and state.phase == "recover":
-            result = recover(self.program, state, read)
-        else:
-            result = engine(self.program, state, read, cast(ToEngine, event))
-        return self._outcome(self.engines.id(result[0]), message, result[1])
-
-    def _outside(self, local: int, message: int, behaviour: Behaviour) -> Outcome:
-        """An effect is applied, or not; a crash can fall right after that."""
-        before = self.outsides.values[local]
-        assert before.call is not None, "an effect was called"
-        self.behaved.add((before.call.question.node, behaviour.name))
-        after, actions = outside.settle(before, behaviour)
-        outcome = self._outcome(self.outsides.id(after), message, actions)
-        applied = any(isinstance(action, Emit) for action in actions)
-        return outcome._replace(cuts=(Cut(1),)) if applied else outcome
-
-    def _outcome(self, local: int, message: int, actions: tuple[Action, ...]) -> Outcome:
-        cuts: list[Cut] = []
-        effects: list[tuple[int, int]] = []
-        for at, action in enumerate(actions):
-            code = _CODES.get(type(action))
-            if code is not None:
-                effects.append((code, self.pieces.id(action)))
-            if isinstance(action, Append):
-                cuts += [Cut(at, rows, True) for rows in range(len(action.rows))]
-            if isinstance(action, DURABLE):
-                cuts.append(Cut(at + 1))
-        return Outcome(local, message, actions, tuple(cuts), tuple(effects))
-
     # --- its effects ----------------------------------------------------------------------------------------
 
     def _apply(self, state: State, move: Move, number: int, budget: int) -> Option:
@@ -395,27 +249,27 @@ class World(Offers):
         log, store = state[LOG], state[STORE]
         beyond = outcome.local if move.handler == "outside" else state[OUTSIDE]
         for code, piece in outcome.effects:
-            if code == _TELL:
+            if code == code_of.TELL:
                 inbox = self.push(inbox, piece)
-            elif code == _COMMIT:
+            elif code == code_of.COMMIT:
                 store, follows = self.commit(store, piece)
                 if follows:
                     log = self.follow_up(log, follows)
                     late = self.age_late(late) if follows == AGES else late
                 beyond = self.keep(beyond, store)
-            elif code == _APPEND:
+            elif code == code_of.APPEND:
                 log = self.append(log, piece)
-            elif code == _ASK:
+            elif code == code_of.ASK:
                 provider, wire = self.ask(provider, wire, piece)
-            elif code == _HANG:
+            elif code == code_of.HANG:
                 provider, wire = self.idle(provider), self._down[WIRE]
-            elif code == _ARM:
+            elif code == code_of.ARM:
                 timer = self.armed(piece)
-            elif code == _DISARM:
+            elif code == code_of.DISARM:
                 timer = self._down[TIMER]
-            elif code == _PERFORM:
+            elif code == code_of.PERFORM:
                 beyond = self.perform(beyond, piece)
-            elif code == _WITHDRAW:
+            elif code == code_of.WITHDRAW:
                 beyond = self.withdraw(beyond)
             else:
                 log = self.repair(log)
@@ -474,18 +328,3 @@ class World(Offers):
             self.tested.update(seen.tested)
             found = self._seen[key] = (self.watches.id(after), seen.violations)
         return found
-
-
-_TELL, _ASK, _HANG, _ARM, _DISARM, _APPEND, _COMMIT, _REPAIR, _PERFORM, _WITHDRAW = range(10)
-_CODES: Final[dict[type, int]] = {
-    Tell: _TELL,
-    Ask: _ASK,
-    HangUp: _HANG,
-    Arm: _ARM,
-    Disarm: _DISARM,
-    Append: _APPEND,
-    Commit: _COMMIT,
-    Repair: _REPAIR,
-    Perform: _PERFORM,
-    Withdraw: _WITHDRAW,
-}

@@ -29,6 +29,7 @@ from windtunnel.simulator.events import (
     Heard,
     Json,
     Mark,
+    Pause,
     Payload,
     Prompt,
     Published,
@@ -51,6 +52,7 @@ from windtunnel.simulator.run.program import Agent, Compute, Decision, Effect, N
 from windtunnel.simulator.run.routing import Route, route, start
 from windtunnel.simulator.run.state import FINAL, OVER, Position, Run, Scope, visit
 from windtunnel.simulator.run.transition import (
+    HELD,
     OVER_STATE,
     READY,
     Engine,
@@ -83,6 +85,8 @@ def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Re
             return _cancel(program, local, view)
         case Timeout():
             return _timeout(program, local, view, message)
+        case Pause():
+            return _pause(local, view)
         case Release():
             return _release(program, local, view)
         case Returned():
@@ -100,9 +104,13 @@ def _go_on(program: Program, run: Run) -> Result:
     """Start the run, route an ended node, or begin a node."""
     position = run.position
     if position.status == "queued":
+        if position.pausing:
+            return HELD, (Commit((_run_started(program, run), Event("run", "run_paused"))),)
         return _routed(program, start(program, run, _run_started(program, run)))
-    if position.phase == "ended":
-        return _routed(program, route(program, run))
+    if position.phase != "started":
+        if position.pausing:
+            return HELD, (Commit((Event("run", "run_paused"),)),)
+        return _routed(program, route(program, run) if position.phase else start(program, run))
     node = program.nodes[position.node]
     match node:
         case Agent():
@@ -276,7 +284,8 @@ def _settled(program: Program, local: Engine, view: View, message: Settled) -> R
         return READY, ()
     if message.why == "escape":
         held = local._replace(phase="held")
-        return held, (Commit((Event("run", "run_paused"),)), Disarm(held=True))
+        timer = () if "W25" in program.switches else (Disarm(held=True),)
+        return held, (Commit((Event("run", "run_paused"),)), *timer)
     if local.phase == "accepted":
         return READY, ()
     if message.why == "aborted" and "W19" in program.switches:
@@ -352,11 +361,21 @@ def _timeout(program: Program, local: Engine, view: View, message: Timeout) -> R
     return local._replace(phase="ending"), (failure, Disarm(), Tell("loop", Abort(CURRENT)))
 
 
+def _pause(local: Engine, view: View) -> Result:
+    """The person wants the run to pause: it is written down, and holds when the step in flight has ended."""
+    position = view.position
+    if position.status in OVER or position.paused or position.pausing:
+        return local, ()
+    return local, (Commit((Event("run", "pause_requested"),)),)
+
+
 def _release(program: Program, local: Engine, view: View) -> Result:
-    """After an escape the run goes on where it stood, in the same attempt unless a crash took it."""
+    """After a pause the run goes on where it stood, in the same attempt unless a crash took it."""
+    position = view.position
+    if position.pausing:
+        return local, (Commit((Event("run", "pause_withdrawn"),)),)
     if local.phase != "held":
         return local, ()
-    position = view.position
     return local._replace(phase="recover"), (Commit((resumed(position),)),)
 
 

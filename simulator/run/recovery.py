@@ -34,14 +34,16 @@ def boot(program: Program, view: View) -> Result:
         return READY, ()
     if position.paused:
         return Engine("held", cold=True), ()
-    return Engine("recover", cold=True), (Commit((resumed(position),)),)
+    forgets = position.pausing and "W24" in program.switches
+    lost = (Event("run", "pause_withdrawn"),) if forgets else ()
+    return Engine("recover", cold=True), (Commit((resumed(position), *lost)),)
 
 
 def recover(program: Program, local: Engine, view: View) -> Result:
     """The step in flight, or the route that was not taken yet."""
     position, branch = view.position, view.branch
     assert branch is not None, "recovery reads the current branch"
-    if position.phase == "ended" and "W12" not in program.switches:
+    if not position.phase or (position.phase == "ended" and "W12" not in program.switches):
         return READY, ()
     node = program.nodes[position.node]
     if not isinstance(node, Agent) or node.completion == "submit":

@@ -52,10 +52,11 @@ class _Walk:
         return Route(tuple(self.events), self.run)
 
 
-def start(program: Program, run: Run, first: Event) -> Route:
+def start(program: Program, run: Run, first: Event | None = None) -> Route:
     """The transaction that begins a run: `first`, then everything up to the first node."""
     walk = _Walk(program, run)
-    walk.say(first)
+    if first is not None:
+        walk.say(first)
     try:
         _begin_scope(walk, "", program.snapshot.start_at)
     except (_Dead, EvaluationError) as error:

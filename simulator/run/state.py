@@ -25,13 +25,17 @@ Counts = tuple[tuple[str, int], ...]
 
 
 class Position(NamedTuple):
-    """View: where the run stands. `phase` is "" before the start, then `started` or `ended`."""
+    """View: where the run stands. `phase` is "" before the start, then `started` or `ended`.
+
+    `pausing` says that a person wants it paused, which it is when the step in flight has ended.
+    """
 
     status: str = "queued"
     paused: bool = False
     node: str = ""
     phase: str = ""
     outcome: str = ""
+    pausing: bool = False
 
 
 class Request(NamedTuple):
@@ -206,11 +210,17 @@ def _left(program: Program, run: Run, mount: str) -> Run:
     )
 
 
+def _pausing(program: Program, run: Run, event: Event) -> Run:
+    wanted = event.type == "pause_requested"
+    return run._replace(position=run.position._replace(pausing=wanted))
+
+
 def _paused(program: Program, run: Run, event: Event) -> Run:
-    return run._replace(position=run.position._replace(paused=True))
+    return run._replace(position=run.position._replace(paused=True, pausing=False))
 
 
 def _resumed(program: Program, run: Run, event: Event) -> Run:
+    """A run that goes on is still to pause where that was wanted."""
     return run._replace(position=run.position._replace(paused=False, status="running"))
 
 
@@ -262,6 +272,8 @@ _FOLDS: dict[str, Callable[[Program, Run, Event], Run]] = {
     "node_failed": _failed,
     "include_entered": _entered,
     "include_exited": _exited,
+    "pause_requested": _pausing,
+    "pause_withdrawn": _pausing,
     "run_paused": _paused,
     "run_resumed": _resumed,
 }

@@ -39,6 +39,7 @@ class View(NamedTuple):
 Result = tuple[Engine, tuple[Action, ...]]
 OVER_STATE = Engine("over")
 READY = Engine("ready")
+HELD = Engine("held")
 
 
 def node_failed(node: str, outcome: str, error: str) -> Event:

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.simulator.budget import Budget, budget, spend
 from windtunnel.simulator.choices import ChoiceError, Choices, Recorded, Seeded
+from windtunnel.simulator.hosting import USUAL, Hosting
 from windtunnel.simulator.providers.behaviour import Provider
 from windtunnel.simulator.providers.generated import GeneratedProvider, run_inputs
 from windtunnel.simulator.providers.scripted import ScriptedProvider
@@ -106,6 +107,7 @@ class Exploration:
     gaps: dict[str, str]
     collision_bound: float
     seconds: float | None = None
+    hosting: Hosting = USUAL
 
     def to_json(self) -> dict[str, JsonValue]:
         """The report as JSON; `distinctCalls` are handler calls, `tested` how often each premise was true."""
@@ -134,6 +136,8 @@ class Exploration:
             "gaps": dict(self.gaps),
             "collisionBound": self.collision_bound,
         }
+        if self.hosting != USUAL:
+            found["hosting"] = self.hosting.to_json()
         return found
 
 
@@ -186,6 +190,7 @@ class Setup:
         reference: str | None = None,
         provider: Provider | None = None,
         visit_cap: int = 2,
+        hosting: Hosting = USUAL,
     ) -> None:
         scripted = isinstance(provider, ScriptedProvider)
         self.snapshot = snapshot
@@ -195,12 +200,13 @@ class Setup:
         program = Program(snapshot, switches=switches, visit_cap=visit_cap)
         self.inputs = inputs_of(snapshot) if input is None else (input,)
         source = provider or GeneratedProvider(snapshot)
-        self.world = World(program, source, self.inputs[0], scripted=scripted)
+        self.world = World(program, source, self.inputs[0], scripted=scripted, hosting=hosting)
 
     def token(self, start: Budget, choices: tuple[int, ...], input: JsonValue = None) -> str:
         """The token of a run; by default of one with the first input."""
         given = self.world.input if input is None else input
-        return encode(Token(self.reference, self.snapshot.digest, given, start, choices, self.fault))
+        seeded, hosting = self.fault, self.world.hosting
+        return encode(Token(self.reference, self.snapshot.digest, given, start, choices, seeded, hosting))
 
 
 def inputs_of(snapshot: Snapshot) -> tuple[JsonValue, ...]:
@@ -334,6 +340,7 @@ def _report(
         dict(sorted(world.tested.items())),
         dict(sorted(world.gaps.items())),
         sum(result.collision_bound for result in results),
+        hosting=world.hosting,
     )
 
 

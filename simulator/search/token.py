@@ -1,7 +1,7 @@
 """Replay tokens: everything a run depends on, in one line of text that can be pasted anywhere.
 
-`wt1.BODY.SUM`: BODY is URL-safe base64 of canonical JSON `{c, d, f?, i, n, w}`; choices are run-length pairs
-`[zeros, choice, zeros, choice, …]`, since most of them are 0. SUM guards against damage.
+`wt1.BODY.SUM`: BODY is URL-safe base64 of canonical JSON `{c, d, f?, h?, i, n, w}`; choices are run-length
+pairs `[zeros, choice, zeros, choice, …]`, since most of them are 0. SUM guards against damage.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from windtunnel.compiler.canonical import CanonicalError, canonical, parse_json
-from windtunnel.simulator.budget import KINDS, Budget
+from windtunnel.simulator.budget import FIRST_KINDS, KINDS, UNCAPPED, Budget
+from windtunnel.simulator.hosting import USUAL, Hosting, HostingRefused, from_json
 
 PREFIX: Final = "wt1"
 SUM_LENGTH: Final = 8
@@ -41,6 +42,7 @@ class Token:
     budget: Budget
     choices: tuple[int, ...]
     fault: str | None = None
+    hosting: Hosting = USUAL
 
 
 def encode(token: Token) -> str:
@@ -49,11 +51,13 @@ def encode(token: Token) -> str:
         "c": list(_squeezed(token.choices)),
         "d": token.digest,
         "i": token.input,
-        "n": [token.budget.total, *token.budget.kinds],
+        "n": [token.budget.total, *_capped(token.budget.kinds)],
         "w": token.workflow,
     }
     if token.fault is not None:
         body["f"] = token.fault
+    if token.hosting != USUAL:
+        body["h"] = token.hosting.to_json()
     text = base64.urlsafe_b64encode(canonical(body).encode()).decode().rstrip("=")
     return f"{PREFIX}.{text}.{_sum(text)}"
 
@@ -71,6 +75,8 @@ def decode(text: str) -> Token:
     try:
         value = parse_json(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
         return _read(value)
+    except HostingRefused as error:
+        raise TokenError(f"This token needs another version: {error}") from None
     except (CanonicalError, binascii.Error, ValueError, KeyError, TypeError) as error:
         if isinstance(error, TokenError):
             raise
@@ -81,16 +87,25 @@ def _read(value: Any) -> Token:
     numbers = value["n"]
     if not isinstance(value["w"], str) or not isinstance(value["d"], str):
         raise TypeError("names are texts")
-    if len(numbers) != 1 + len(KINDS) or any(type(number) is not int for number in numbers):
+    if not FIRST_KINDS < len(numbers) <= 1 + len(KINDS) or any(type(number) is not int for number in numbers):
         raise TypeError("a budget is a total and a cap for each kind of fault")
     return Token(
         value["w"],
         value["d"],
         value["i"],
-        Budget(numbers[0], tuple(numbers[1:])),
+        Budget(numbers[0], (*numbers[1:], *(UNCAPPED for _ in KINDS[len(numbers) - 1 :]))),
         _stretched(value["c"]),
         value.get("f"),
+        from_json(value["h"]) if "h" in value else USUAL,
     )
+
+
+def _capped(kinds: tuple[int, ...]) -> tuple[int, ...]:
+    """The caps without those of newer kinds that cap nothing, which no older token has."""
+    most = len(kinds)
+    while most > FIRST_KINDS and kinds[most - 1] == UNCAPPED:
+        most -= 1
+    return kinds[:most]
 
 
 def _sum(body: str) -> str:

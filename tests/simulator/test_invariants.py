@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.simulator.flows import ANSWER, ASK, DECIDE, LOOP, PAY, builtin, flow
-from windtunnel.simulator import Exploration, explore, invariants, world
+from windtunnel.simulator import Exploration, explore, handlers, invariants
 from windtunnel.simulator.chat import loop
 from windtunnel.simulator.chat.log import Answer
 from windtunnel.simulator.events import ANSWER_ENTRY, Abort, Commit, Event, Record, Settled, StepRef, Tell
@@ -41,6 +41,7 @@ from windtunnel.simulator.invariants import (
     SUBMISSION,
     TERMINAL,
     TEXT,
+    TIME,
     TOOLS,
     WINNER,
 )
@@ -49,7 +50,7 @@ from windtunnel.simulator.run import completion, decisions, effects, engine, rec
 Patch = Callable[[pytest.MonkeyPatch], None]
 SMALL = {"answer": ANSWER, "decide": DECIDE, "loop": LOOP, "pay": PAY, "ask": ASK}
 BY_SWITCH = {RESPONSES: "W01", SETTLED: "W04", ADOPTION: "W02", SUBMISSION: "W08", RERUN: "W12"}
-BY_SWITCH |= {ASKED: "W13", WINNER: "W15", CANCELLED: "W19", NOTICES: "W22", ONCE: "W23"}
+BY_SWITCH |= {ASKED: "W13", WINNER: "W15", CANCELLED: "W19", NOTICES: "W22", ONCE: "W23", TIME: "W25"}
 
 
 def wrap(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, change: Callable[..., Any]) -> None:
@@ -87,7 +88,7 @@ def makes_answers_up(monkeypatch: pytest.MonkeyPatch) -> None:
             return engine.finish(program, view, Answer("made up", "stop"), ANSWER_ENTRY)
         return original(program, local, view)
 
-    wrap(monkeypatch, world, "recover", change)
+    wrap(monkeypatch, handlers, "recover", change)
 
 
 def prompts_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +169,7 @@ def waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     def change(original: Any, program: Any, local: Any, view: Any) -> Any:
         return local._replace(phase="pending"), ()
 
-    wrap(monkeypatch, world, "recover", change)
+    wrap(monkeypatch, handlers, "recover", change)
 
 
 def takes_anything(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +205,7 @@ def wakes_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def change(original: Any, program: Any, view: Any) -> Any:
         return original(program, view._replace(position=view.position._replace(paused=False)))
 
-    wrap(monkeypatch, world, "boot", change)
+    wrap(monkeypatch, handlers, "boot", change)
 
 
 def calls_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:

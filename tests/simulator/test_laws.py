@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tests.simulator.flows import ANSWER, DECIDE, LOOP, flow
-from windtunnel.simulator import explore, invariants, moves, simulate, tables, world
+from windtunnel.simulator import explore, handlers, invariants, moves, simulate, tables, world
 from windtunnel.simulator.budget import budget, spend
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat import loop as loops
@@ -203,7 +203,7 @@ def test_law_3_an_impure_handler_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
     """Patch `counts_its_calls`: calling twice shows it, and so does the search itself."""
     counts_its_calls(monkeypatch)
     assert not called_twice(Setup(flow(ANSWER)).world)
-    monkeypatch.setattr(world, "RECHECK_EVERY", 1)
+    monkeypatch.setattr(handlers, "RECHECK_EVERY", 1)
     with pytest.raises(AssertionError, match="the engine is not pure"):
         explore(flow(ANSWER), faults=1)
 
@@ -389,7 +389,7 @@ def test_going_in_circles_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def starts_again(program: Any, view: Any) -> Any:
         return (engine.Engine(), ()) if view.position.status == "running" else original(program, view)
 
-    monkeypatch.setattr(world, "boot", starts_again)
+    monkeypatch.setattr(handlers, "boot", starts_again)
     found = explore(flow(ANSWER), faults=1)
     assert [violation.invariant for violation in found.violations] == [STUCK]
     assert "circles" in found.violations[0].message

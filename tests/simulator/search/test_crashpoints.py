@@ -8,7 +8,7 @@ import pytest
 
 from tests.simulator.flows import ANSWER, DECIDE, LOOP, builtin, flow
 from windtunnel.compiler.snapshot import Snapshot
-from windtunnel.simulator import crashpoints, world
+from windtunnel.simulator import crashpoints, handlers
 from windtunnel.simulator.budget import budget
 from windtunnel.simulator.events import DURABLE, Append, Emit
 from windtunnel.simulator.search.crashpoints import LABELS, crash_free_paths
@@ -66,7 +66,7 @@ def test_a_point_that_is_not_survived_is_reported(monkeypatch: pytest.MonkeyPatc
     def waits(program: Any, local: Any, view: Any) -> Any:
         return local._replace(phase="pending"), ()
 
-    monkeypatch.setattr(world, "recover", waits)
+    monkeypatch.setattr(handlers, "recover", waits)
     found = crashpoints(flow(ANSWER))
     assert found.recovered < found.fired == found.total
     assert {violation.invariant for violation in found.violations} == {"no-run-is-stuck"}

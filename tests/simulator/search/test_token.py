@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
+from json import loads
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +14,8 @@ from hypothesis import strategies as st
 from tests.simulator.flows import ANSWER, DECIDE, flow
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.simulator import TokenError, explore, replay
-from windtunnel.simulator.budget import Budget, budget
+from windtunnel.simulator.budget import FIRST_KINDS, Budget, budget
+from windtunnel.simulator.hosting import Hosting, hosting
 from windtunnel.simulator.search.token import MAX_TOKEN, Token, decode, encode
 
 choices = st.lists(st.one_of(st.just(0), st.integers(0, 60)), max_size=40)
@@ -37,6 +41,30 @@ def test_what_is_written_can_be_read(taken: list[int], given_: object, name: str
     text = encode(made)
     assert decode(text) == made
     assert set(text) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+
+
+def test_what_is_not_asked_for_leaves_no_mark() -> None:
+    """A token of the usual hosts and kinds of fault is what it always was; others say what they need."""
+    usual = token(0, 3)
+    body = json_of(encode(usual))
+    assert "h" not in body
+    assert len(body["n"]) == 1 + FIRST_KINDS
+    more = replace(usual, hosting=hosting(also=("pause",)), budget=budget(2, {"pause": 1}))
+    assert json_of(encode(more))["h"] == {"also": ["pause"]}
+    assert decode(encode(more)) == more
+
+
+def test_a_token_for_hosts_that_are_not_known_is_refused() -> None:
+    """In words, as everything that is pasted."""
+    strange = encode(replace(token(), hosting=Hosting("orbital")))
+    with pytest.raises(TokenError, match="There is no orbital host"):
+        decode(strange)
+
+
+def json_of(text: str) -> Any:
+    """What stands inside a token."""
+    body = text.split(".")[1]
+    return loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
 
 
 @given(st.integers(0, 200), st.characters(codec="ascii"))
