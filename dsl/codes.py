@@ -122,6 +122,7 @@ CODES: Final[dict[str, tuple[str, Severity]]] = {
     "WT0423": ("condition that never changes", _WARNING),
     "WT0424": ("key given twice", _ERROR),
     "WT0425": ("not readable here", _ERROR),
+    "WT0426": ("left from an earlier round", _WARNING),
     # --- 05 agents and prompts ------------------------------------------------------------------------------
     "WT0501": ("clause missing", _ERROR),
     "WT0502": ("repeated clause", _ERROR),

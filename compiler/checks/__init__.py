@@ -8,6 +8,7 @@ matches     03      cases
 counting    03      what a match does as a count grows
 loops       03      limits and cycles
 dataflow    04      outputs that nothing reads
+staleness   04      outputs that an earlier round left
 agents      05      clauses, prompts, timeouts
 assistant   06      visible answers
 decisions   07      choices, defaults, ways around an approval

@@ -18,6 +18,7 @@ from windtunnel.compiler.checks.names import check_file_names, check_names
 from windtunnel.compiler.checks.scenarios import check_scenarios
 from windtunnel.compiler.checks.settings import check_settings
 from windtunnel.compiler.checks.silences import apply_silences
+from windtunnel.compiler.checks.staleness import check_staleness
 from windtunnel.compiler.checks.structure import check_structure
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.modules import Module
@@ -39,6 +40,7 @@ CHECKS: Final[tuple[Callable[[Typed], None], ...]] = (
     check_matches,
     check_loops,
     check_dataflow,
+    check_staleness,
     check_nodes,
     check_assistant,
     check_decisions,
