@@ -143,8 +143,10 @@ class Service:
         return f"q{self._names}"
 
     async def open(self) -> None:
-        """Open the session from its log. Raises LogRefused."""
+        """Open the session from its log, and write down what that closes. Raises LogRefused."""
         await self.request(GetSnapshot(self.name(), self.session))
+        while self.host is not None and self.host.jobs:
+            await self._tasks["log"]
 
     async def request(self, request: Request) -> Answer:
         """Ask the host; the answer comes when what it says is durable. Raises LogRefused."""
