@@ -8,6 +8,7 @@ wording    what is written about a node
 picture    boxes, ports, arrows and sheets, before they have places
 sketch     a snapshot to a picture
 marking    what changed, what was taken
+remarks    findings and facts beside what the snapshot says
 layout     the layout engine: every sheet on its own
 shapes     rectangles, lines and words, with colours by role
 icons      the sign of each kind
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from windtunnel.compiler.drawing.layout import Engine
     from windtunnel.compiler.drawing.marking import Course
     from windtunnel.compiler.drawing.picture import Expand, Picture
+    from windtunnel.compiler.drawing.remarks import Remarks
     from windtunnel.compiler.drawing.style import Theme
     from windtunnel.compiler.snapshot import Snapshot
 
@@ -51,6 +53,7 @@ def draw(
     against: Snapshot | None = None,
     taken: Collection[str] | None = None,
     course: Course | None = None,
+    remarks: Remarks | None = None,
 ) -> str | bytes:
     """The picture of a snapshot in one of FORMATS: text, or bytes for PNG.
 
@@ -58,14 +61,16 @@ def draw(
     `engine` lays out SVG and PNG: `"pure"` needs nothing installed, `"dot"` is the program of Graphviz.
     `ascii` is for `txt`. With `against`, an older snapshot, what changed is marked; with `taken`, keys of
     arms (and `KEY then` for what follows a used-up limit), what was taken is; with the `course` of a run its
-    path. Raises DrawingError (in `picture`) with a sentence for the user where the picture cannot be made
-    as asked.
+    path. `remarks` are told beside what the snapshot says, in `html`. Raises DrawingError (in `picture`) with
+    a sentence for the user where the picture cannot be made as asked.
     """
     _refuse_unknown(format)
     if format == "html":
         from windtunnel.compiler.drawing.page import html_document
+        from windtunnel.compiler.drawing.remarks import fact_remarks, with_remarks
 
         folded = _picture(snapshot, "all", against, taken, course, apart=True)
+        folded = with_remarks(folded, remarks or {}, fact_remarks(snapshot))
         opened = _picture(snapshot, "all", against, taken, course)
         return html_document(folded, opened, theme, engine)
     picture = _picture(snapshot, expand, against, taken, course)

@@ -9,6 +9,7 @@ the engine has a time limit.
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 import sysconfig
@@ -38,6 +39,12 @@ CARE: Final = 300
 WITHOUT_LAYOUT: Final = "text (txt), Mermaid (mmd), DOT (dot) or JSON (json), which need no layout"
 
 POINTS: Final = 72
+
+TALL: Final = 50_000
+"""Points. In its short form the engine writes five digits of a place; what is higher needs the long one."""
+
+NEAR_TIP: Final = 1.51
+"""Points between the tip of an arrow and where the engine draws it, so that its outline ends at the tip."""
 
 
 class Point(NamedTuple):
@@ -101,7 +108,7 @@ def lay_out(tasks: Sequence[Task], engine: Engine) -> list[Placed]:
             )
     different = dict.fromkeys(tasks)
     source = "\n".join(_dot(task) for task in different)
-    answers = _documents(_run(source, engine))
+    answers = _documents(_run(source, engine, exact=max(map(_height, different), default=0) > TALL))
     assert len(answers) == len(different), "the engine answers every graph"
     places = {task: _placed(task, answer) for task, answer in zip(different, answers, strict=True)}
     return [places[task] for task in tasks]
@@ -150,8 +157,14 @@ def run_engine(source: str, arguments: Sequence[str], engine: Engine) -> bytes:
     return output
 
 
-def _run(source: str, engine: Engine) -> str:
-    return run_engine(source, ["-Kdot", "-Tjson0"], engine).decode("utf-8")
+def _run(source: str, engine: Engine, *, exact: bool = False) -> str:
+    return run_engine(source, ["-Kdot", "-Tjson" if exact else "-Tjson0"], engine).decode("utf-8")
+
+
+def _height(task: Task) -> float:
+    """Points that are enough for all cells and labels one below the other."""
+    labels = sum(wire.label[1] for wire in task.wires if wire.label is not None)
+    return sum(cell.height + 60 for cell in task.cells) + labels
 
 
 def _documents(text: str) -> list[dict[str, Any]]:
@@ -215,7 +228,8 @@ def _table(cell: Cell) -> str:
     return f"{_FRAME}{''.join(f'<TR><TD>{_FRAME}{row}</TABLE></TD></TR>' for row in rows)}</TABLE>"
 
 
-_FRAME: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
+_FRAME: Final = '<TABLE BGCOLOR="white" BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
+"""A frame without lines; what is painted has a place in the long form."""
 
 
 def _row(ports: Sequence[tuple[str, float, float]], width: float, height: int) -> str:
@@ -236,10 +250,13 @@ def _gap(width: float, height: int) -> str:
 
 def _placed(task: Task, answer: Mapping[str, Any]) -> Placed:
     _left, _bottom, right, top = (float(part) for part in str(answer.get("bb", "0,0,0,0")).split(","))
+    if "_draw_" in answer:
+        paper = next(step["points"] for step in answer["_draw_"] if step["op"] == "P")
+        right, top = max(x for x, _y in paper), max(y for _x, y in paper)
     corners: dict[str, Point] = {}
     for node in answer.get("objects", ()):
         if "pos" in node:
-            x, y = (float(part) for part in node["pos"].split(","))
+            x, y = _middle(node["_draw_"]) if "_draw_" in node else _pair(node["pos"])
             cell = task.cells[int(node["name"][1:])]
             corners[node["name"]] = Point(x - cell.width / 2, top - y - cell.height / 2)
     splines: list[tuple[Point, ...]] = []
@@ -248,17 +265,41 @@ def _placed(task: Task, answer: Mapping[str, Any]) -> Placed:
     edges = sorted(answer.get("edges", ()), key=lambda edge: int(edge["id"]))
     assert len(edges) == len(task.wires), "the engine places every arrow"
     for edge in edges:
-        spline, tip = _spline(edge["pos"], top)
+        exact = "_draw_" in edge
+        spline, tip = _drawn_spline(edge, top) if exact else _spline(edge["pos"], top)
         splines.append(spline)
         tips.append(tip)
-        labels.append(_point(edge["lp"], top) if "lp" in edge else None)
+        label = None if "lp" not in edge else _middle(edge["_ldraw_"]) if exact else _pair(edge["lp"])
+        labels.append(None if label is None else Point(label[0], top - label[1]))
     order = tuple(corners[f"n{number}"] for number in range(len(task.cells)))
     return Placed(right, top, order, tuple(splines), tuple(tips), tuple(labels))
 
 
+def _pair(text: str) -> tuple[float, float]:
+    x, y = text.split(",")
+    return float(x), float(y)
+
+
 def _point(text: str, top: float) -> Point:
-    x, y = (float(part) for part in text.split(","))
+    x, y = _pair(text)
     return Point(x, top - y)
+
+
+def _middle(drawn: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """The middle of the first polygon that was drawn."""
+    corners = next(step["points"] for step in drawn if step["op"] in "pP")
+    (left, right), (low, high) = ((min(side), max(side)) for side in zip(*corners, strict=True))
+    return (left + right) / 2, (low + high) / 2
+
+
+def _drawn_spline(edge: Mapping[str, Any], top: float) -> tuple[tuple[Point, ...], Point]:
+    """As `_spline`, from what was drawn: its places have three digits behind the point, however large."""
+    spline = next(step["points"] for step in edge["_draw_"] if step["op"] in "bB")
+    points = tuple(Point(x, top - y) for x, y in spline)
+    x, y = next(step["points"] for step in edge["_hdraw_"] if step["op"] in "pP")[1]
+    dx, dy = x - points[-1].x, top - y - points[-1].y
+    far = math.hypot(dx, dy) or 1.0
+    return points, Point(x + NEAR_TIP * dx / far, top - y + NEAR_TIP * dy / far)
 
 
 def _spline(text: str, top: float) -> tuple[tuple[Point, ...], Point]:

@@ -26,8 +26,15 @@
     const { width, height } = size(), room = stage.getBoundingClientRect();
     view.k = Math.max(0.05, Math.min(1.25, room.width / width, room.height / height));
     // A long picture is more readable from its beginning than as a thin line.
-    if (view.k < 0.45) view.k = Math.max(view.k, Math.min(0.8, room.width / width));
+    const long = view.k < 0.45;
+    if (long) view.k = Math.max(view.k, Math.min(0.8, room.width / width));
+    drawing().classList.toggle("long", long);
     view.x = Math.max(0, (room.width - width * view.k) / 2);
+    const start = long && groupOf(scope ? `${scope}/start` : "start");
+    if (start) {
+      const at = start.getBBox();
+      view.x = room.width / 2 - (at.x + at.width / 2) * view.k;
+    }
     view.y = Math.max(0, (room.height - height * view.k) / 2);
     fitted = true;
     place();
@@ -150,6 +157,7 @@
     const sheet = sheets.get(scope);
     const count = sheet.boxes.filter((box) => !["start", "exit"].includes(box.kind)).length;
     const parts = [["h2", sheet.workflow], ["p", `revision ${sheet.revision}, ${count} nodes and includes`, "muted"]];
+    if (scope) parts.push(link(scope));
     for (const note of scope ? [] : picture.notes ?? []) parts.push(["p", note]);
     const told = scope ? boxes.get(scope).box.details : picture.details;
     tell([...parts, ...details(told)]);
@@ -182,7 +190,7 @@
   let found = [], at = 0;
   const rank = ({ box }, words) => {
     const name = box.name.toLowerCase();
-    const all = [name, box.kind, box.caption, box.marker, ...(box.facts ?? []), ...(box.details ?? []).flat()]
+    const all = [name, box.id, box.kind, box.caption, box.marker, ...(box.facts ?? []), ...(box.details ?? []).flat()]
       .filter(Boolean).join("\n").toLowerCase();
     if (!words.every((word) => all.includes(word))) return -1;
     return name === words[0] ? 3 : name.startsWith(words[0]) ? 2 : name.includes(words[0]) ? 1 : 0;

@@ -47,7 +47,7 @@ def html_document(folded: Picture, opened: Picture, theme: Theme = "light", engi
     parts = {
         "TITLE": text(folded.title),
         "THEME": ' data-theme="dark"' if theme == "dark" else "",
-        "STYLE": _style(),
+        "STYLE": colours() + _resource("page.css"),
         "PICTURE": embedded(picture_data(folded)),
         "DRAWN": embedded(drawn),
         "FIRST": svg_element(first, paint),
@@ -82,8 +82,8 @@ def _resource(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _style() -> str:
-    """The style sheet with the colours of both themes."""
+def colours() -> str:
+    """The rules of a style sheet that hold the colours of both themes, as `paint` names them."""
     rules = {
         theme: ";".join(f"--{role.replace('.', '-')}:{colour(role, palette)}" for role in roles())
         for theme, palette in PALETTES.items()
@@ -93,7 +93,7 @@ def _style() -> str:
         f":root{{color-scheme:light;{light}}}\n"
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
         f":root[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
-        f"@media print{{:root,:root[data-theme=dark]{{color-scheme:light;{light}}}}}\n{_resource('page.css')}"
+        f"@media print{{html:root:root:root{{color-scheme:light;{light}}}}}\n"
     )
 
 

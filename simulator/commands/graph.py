@@ -92,6 +92,10 @@ def command(
         options["against"] = load_snapshot(old, allow_outside)
     if report is not None:
         options["taken"] = _taken(snapshot, report)
+    if wanted == "html" and file is not None:
+        from windtunnel.simulator.commands.pinning import pinned
+
+        options["remarks"] = pinned(file, snapshot, allow_outside)
     picture = _drawn(snapshot, wanted, options)
     data = picture if isinstance(picture, bytes) else picture.encode()
     if output is not None:

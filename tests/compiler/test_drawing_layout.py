@@ -51,9 +51,9 @@ def test_equal_sheets_are_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None
     asked: list[str] = []
     real = layout._run
 
-    def counted(source: str, engine: layout.Engine) -> str:
+    def counted(source: str, engine: layout.Engine, *, exact: bool = False) -> str:
         asked.append(source)
-        return real(source, engine)
+        return real(source, engine, exact=exact)
 
     monkeypatch.setattr(layout, "_run", counted)
     first, second, third = lay_out([chain(3), chain(4), chain(3)], "pure")
@@ -140,3 +140,34 @@ def test_a_png_too_large_to_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(raster, "MAX_PIXELS", 60_000)
     with pytest.raises(DrawingError, match="too large for a readable PNG; write SVG"):
         draw(small(), "png")
+
+
+def test_high_drawings_are_as_exact_as_low_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S10: far down, the short form of the engine's answer would be off by several points."""
+    task = Task(
+        (Cell(80, 30, rank="source"), Cell(120, 60, ports=((30, 20), (90, 20))), Cell(60, 20, entry=20.0)),
+        (
+            Wire(0, None, 1, (30, 12), 4, False),
+            Wire(1, 0, 2, (40, 12), 1, False),
+            Wire(2, None, 0, None, 1, True),
+        ),
+    )
+    (low,) = lay_out([task], "pure")
+    height = layout._height(task)
+    monkeypatch.setattr(layout, "TALL", height)
+    assert lay_out([task], "pure") == [low], "at the limit the short form is enough"
+    monkeypatch.setattr(layout, "TALL", height - 1)
+    (exact,) = lay_out([task], "pure")
+    assert (exact.width, exact.height) == pytest.approx((low.width, low.height), abs=0.1)
+    for mine, other in zip(
+        (*exact.corners, *exact.tips, *exact.splines[0], *filter(None, exact.labels)),
+        (*low.corners, *low.tips, *low.splines[0], *filter(None, low.labels)),
+        strict=True,
+    ):
+        assert tuple(mine) == pytest.approx(tuple(other), abs=0.1)
+    monkeypatch.undo()
+    (tall,) = lay_out([chain(1_500)], "pure")
+    assert tall.height > layout.TALL
+    for number in (700, 1_498):
+        assert tall.splines[number][0].y == pytest.approx(tall.corners[number].y + 30, abs=1.5)
+        assert tall.tips[number].y == pytest.approx(tall.corners[number + 1].y, abs=1.5)

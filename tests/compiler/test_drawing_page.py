@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
 from tests.compiler.drawn import Page, keys_of, keys_of_svg
-from tests.compiler.snapshots import agent, const, edge, mount, release_notes, snapshot
+from tests.compiler.snapshots import action, agent, const, edge, mount, release_notes, snapshot
 from windtunnel.compiler import compile_file
-from windtunnel.compiler.drawing import draw, page
+from windtunnel.compiler.drawing import draw, page, remarks
 from windtunnel.compiler.drawing.data import picture_data
+from windtunnel.compiler.drawing.remarks import fact_remarks, with_remarks
 from windtunnel.compiler.drawing.sketch import picture_of
 from windtunnel.compiler.snapshot import Snapshot
 
@@ -38,7 +40,8 @@ def drawings(text: str) -> list[str]:
 
 
 def test_the_embedded_picture_is_the_picture() -> None:
-    expected = picture_data(picture_of(plan_change(), "all", apart=True))
+    drawn = picture_of(plan_change(), "all", apart=True)
+    expected = picture_data(with_remarks(drawn, {}, fact_remarks(plan_change())))
     assert json.loads(Page(source()).scripts["picture"]) == json.loads(json.dumps(expected))
 
 
@@ -131,3 +134,33 @@ def test_an_unfolded_drawing_has_as_many_boxes_as_its_limit(monkeypatch: pytest.
         monkeypatch.setattr(page, "MAX_OPEN_BOXES", limit)
         drawn = json.loads(Page(str(draw(many(3), "html"))).scripts["drawn"])
         assert ("open" in drawn[""]) is is_open
+
+
+def test_facts_are_told_at_the_boxes_that_they_are_about() -> None:
+    found = fact_remarks(release_notes())
+    assert dict(found[""])["Visible answers"] == "0 to 1"
+    assert ("Guard", "only after approve (publish)") in found["release"]
+    assert ("Without a route", "failed or timed out: the whole run ends") in found["draft"]
+    alone = snapshot({"a": action("x", label=const("x"))}, [edge("start", "a"), edge("a", "exit done")])
+    assert ("Guard", "no decision guards it") in fact_remarks(alone)["a"]
+
+
+def test_what_ends_a_run_is_listed_up_to_a_limit() -> None:
+    for count, last in (
+        (remarks.MAX_LISTED, f"n{remarks.MAX_LISTED - 1}"),
+        (remarks.MAX_LISTED + 1, "and 1 more"),
+    ):
+        names = [f"n{number:02}" for number in range(count)]
+        edges = [edge("start", names[0]), edge(names[-1], "exit done")]
+        edges += [edge(a, b) for a, b in pairwise(names)]
+        listed = dict(fact_remarks(snapshot({name: agent() for name in names}, edges))[""])
+        assert listed["Ends the run where it fails"].splitlines()[-1] == last
+
+
+def test_remarks_stand_before_and_after_what_the_snapshot_says() -> None:
+    drawn = picture_of(release_notes())
+    told = with_remarks(drawn, {"log": [("First", "a")], "": [("First", "b")]}, {"log": [("Last", "c")]})
+    (log,) = (box for box in told.sheets[0].boxes if box.id == "log")
+    (before,) = (box for box in drawn.sheets[0].boxes if box.id == "log")
+    assert log.details == (("First", "a"), *before.details, ("Last", "c"))
+    assert told.details == (("First", "b"), *drawn.details)

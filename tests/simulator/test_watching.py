@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from tests.compiler.drawn import Page
 from windtunnel.compiler import compile_file
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.simulator import cli, simulate
@@ -230,3 +231,44 @@ def test_a_frame_keeps_the_title_the_include_and_the_place() -> None:
     whole = watching.frame(compiled, trace, 100, 10_000)
     assert watching.frame(compiled, trace, 100, len(whole)) == whole
     assert len(watching.frame(compiled, trace, 100, len(whole) - 1)) == len(whole) - 1
+
+
+def test_findings_are_told_in_the_page_at_what_they_are_about(capsys: pytest.CaptureFixture[str]) -> None:
+    """Under the node of every mount, else under the workflow."""
+    text = Path("small.flow").read_text().replace("Say something of ${input.topic}.", "Say something.")
+    Path("small.flow").write_text(text)
+    outer = """language 1
+import small from "small.flow"
+workflow outer {
+  revision 1
+  input { topic: text(1..20) }
+  exits { done: { text: text }, gone: { text: text } }
+  include one = small { topic: input.topic }
+  include two = small { topic: input.topic }
+  edges {
+    start -> one
+    one.done -> two
+    one.gone -> two
+    two.done -> kept -> exit done
+    two.gone -> lost -> exit gone
+  }
+  compute kept = { text: two.done.text }
+  compute lost = { text: two.gone.text }
+}
+"""
+    Path("outer.flow").write_text(outer)
+    capsys.readouterr()
+    assert cli.run(("graph", "outer.flow", "-o", "x.html")) == CLEAN
+    picture = Page(Path("x.html").read_text()).scripts["picture"]
+    boxes = {box["id"]: box for sheet in json.loads(picture)["sheets"] for box in sheet["boxes"]}
+    found = {
+        name: heading
+        for name, box in boxes.items()
+        for heading, _text in box.get("details", [])
+        if heading.startswith(("hint", "warning"))
+    }
+    assert {"one/say", "two/say"} <= {*found} or {"one", "two"} <= {*found}
+    assert cli.run(("compile", "outer.flow")) == CLEAN
+    Path("outer.json").write_text(capsys.readouterr().out)
+    assert cli.run(("graph", "outer.json", "-o", "x.html")) == CLEAN
+    assert "WT0" not in Page(Path("x.html").read_text()).scripts["picture"]
