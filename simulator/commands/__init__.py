@@ -27,6 +27,7 @@ checkruns    what it means to runs that are not over
 facts        what can be told before a run
 builtins     the workflows that are shipped
 compile      snapshot to JSON
+pinning      findings at the boxes of a picture
 graph        snapshot to picture
 run          one run, told as a story
 runs         the runs of a store
