@@ -99,13 +99,22 @@ def text_of(entry: Mapping[str, Any]) -> str:
     return canonical(dict(entry), ROOM) + "\n"
 
 
+def whole(data: bytes) -> int:
+    """Where the last finished line ends: no newline follows, or a byte that is never written.
+
+    A file that grew when the power was lost may hold zeros where its data did not arrive.
+    """
+    zero = data.find(b"\0")
+    return data.rfind(b"\n", 0, None if zero < 0 else zero) + 1
+
+
 def read(data: bytes, name: str) -> tuple[tuple[dict[str, Any], ...], int]:
     """The entries in the bytes of a log, and where its last finished line ends.
 
-    What stands behind the last newline was never acknowledged, so it counts as torn even where it could be
-    read. Raises StoreRefused for a line in between that is no entry, or out of its place.
+    What stands behind it was never acknowledged, so it counts as torn even where it could be read. Raises
+    StoreRefused for a line in between that is no entry, or out of its place.
     """
-    end = data.rfind(b"\n") + 1
+    end = whole(data)
     entries: list[dict[str, Any]] = []
     for number, line in enumerate(data[:end].split(b"\n")[:-1], start=1):
         entry = _entry(line)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from windtunnel.compiler.canonical import CanonicalError, parse_json
-from windtunnel.simulator.durable.session import read, text_of
+from windtunnel.simulator.durable.session import read, text_of, whole
 from windtunnel.simulator.store.interface import StoreRefused
 from windtunnel.simulator.store.values import ROOM
 from windtunnel.simulator.store.words import damaged
@@ -91,7 +91,7 @@ class LedgerFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         data = _read(path)
-        self._whole = data[: data.rfind(b"\n") + 1]
+        self._whole = data[: whole(data)]
         lines = self._whole.split(b"\n")[:-1]
         self.done: tuple[Mapping[str, Any], ...] = tuple(
             _application(path, number, line) for number, line in enumerate(lines, start=1)

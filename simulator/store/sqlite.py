@@ -75,7 +75,9 @@ def memory_store() -> SqliteStore:
 def _touch(path: Path) -> None:
     """Begin the file with its mode, before anything is in it; the files beside it get the same mode."""
     if path.is_dir():
-        raise StoreRefused(f"cannot open {path}: it is a folder")
+        raise StoreRefused(f"cannot open {path}: it is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise StoreRefused(f"cannot open {path}: no such file or directory; make {path.parent} first")
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
 
