@@ -11,6 +11,7 @@ collecting — no garbage collection while trees grow
 tokens — tokens and comments as data, and which newlines count
 foreign — spellings of other languages, odd characters, words that are no names
 tables — the grammar worked out by Lark, laid out for a fast loop
+openstrings — where a string ends that lacks its end
 lexer — text to tokens: strings cut at interpolations, what is unterminated ended
 strings — escapes, margins and `$${`, both ways
 comments — documentation and silences

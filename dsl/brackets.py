@@ -199,6 +199,8 @@ class _Mender:
         end = self.out[-1].end
         kind = PARTNERS[top.kind]
         self.out.append(Token(kind, "", end, end))
+        if len(self.diagnostics) >= MAX_REPORTED:
+            return
         place = self.place(top.start, top.end)
         sign = _SIGNS[kind]
         labels = []
@@ -211,7 +213,7 @@ class _Mender:
     def stray(self, token: Token) -> None:
         """Report a closing bracket that closes nothing, and leave it out."""
         self.extra -= 1
-        if len(self.diagnostics) > MAX_REPORTED:
+        if len(self.diagnostics) >= MAX_REPORTED:
             return
         place = self.place(token.start, token.end)
         fix = Fix(f"remove the `{token.text}`", (Edit(place, ""),), Applicability.MAYBE)

@@ -20,6 +20,7 @@ from windtunnel.dsl.foreign import (
     read_odd_number,
     read_odd_word,
 )
+from windtunnel.dsl.openstrings import shallow_line, swallows
 from windtunnel.dsl.source import Source
 from windtunnel.dsl.syntax import Span
 from windtunnel.dsl.tables import Table, table
@@ -73,8 +74,10 @@ class _TooDeep(Exception):
 class _Lexer:
     """One walk over a text."""
 
-    def __init__(self, source: Source, table: Table) -> None:
+    def __init__(self, source: Source, table: Table, wary: bool = False) -> None:
         self.source = source
+        self.ended: set[int] = set()
+        self.wary = MAX_RESTARTS if wary else 0
         self.text = source.text
         self.table = table
         self.meanings = table.keywords | table.operators
@@ -287,7 +290,7 @@ class _Lexer:
     def odd(self, group: str, start: int, end: int) -> int:
         """Text that is no token of the language; returns its end."""
         file, text = self.source.name, self.text
-        if len(self.diagnostics) > MAX_ODD:
+        if len(self.diagnostics) >= MAX_ODD:
             return end
         if group == "foreign":
             in_lines = bool(self.frames) and self.frames[-1].lines
@@ -337,6 +340,9 @@ class _Lexer:
             self.push("INTERPOLATION_OPEN", end, False, frame.bound)
             return end + 2
         if text.startswith(quote, end):
+            if self.wary and quote != '"' and (stop := swallows(self.source, frame.start, end)) is not None:
+                self.wary -= 1
+                return self.cut(frame, stop)
             self.frames.pop()
             self.tokens.append(_token(("TEXT_CLOSE", quote, end, end + len(quote))))
             return end + len(quote)
@@ -413,36 +419,26 @@ class _Lexer:
             self.report_interpolation(inner.start)
             return inner.start + 2
         for index, token in enumerate(self.tokens):
-            if token.kind != "TEXT_OPEN" or token.text != '"""':
+            if token.kind != "TEXT_OPEN" or token.text != '"""' or token.start in self.ended:
                 continue
-            stop = self.shallow_line(token.start)
+            stop = shallow_line(self.source, token.start)
             close = next(
                 (t.start for t in self.tokens[index:] if t.kind == "TEXT_CLOSE" and t.text == '"""'), None
             )
             if stop is not None and (close is None or stop < close) and self.restarts < MAX_RESTARTS:
                 self.restarts += 1
-                frame = _Frame("TEXT_OPEN", index, token.start, False, False)
-                self.restart_at(index, frame)
-                self.tokens.append(_token(("TEXT_PIECE", self.text[token.end : stop], token.end, stop)))
-                self.report_open(frame, stop, '"""')
-                self.newline = bool(self.frames) and self.frames[-1].lines
-                return stop
-        end = len(self.text)
-        self.restart_at(last.token, last)
-        self.tokens.append(_token(("TEXT_PIECE", self.text[last.start + 3 :], last.start + 3, end)))
-        self.report_open(last, end, '"""')
-        return end
+                return self.cut(_Frame("TEXT_OPEN", index, token.start, False, False), stop)
+        return self.cut(last, len(self.text))
 
-    def shallow_line(self, start: int) -> int | None:
-        """The end of the line before the first one that is indented no deeper than the line of `start`."""
-        source = self.source
-        number, _ = source.position(start)
-        limit = _indent(source.line(number))
-        for line in range(number + 1, len(source.line_starts) + 1):
-            content = source.line(line)
-            if content.strip() and _indent(content) <= limit and not content.strip().startswith('"""'):
-                return source.line_starts[line - 1] - 1
-        return None
+    def cut(self, frame: _Frame, stop: int) -> int:
+        """End a triple-quoted string at `stop`, and forget everything behind."""
+        self.restart_at(frame.token, frame)
+        self.ended.add(frame.start)
+        start = frame.start + 3
+        self.tokens.append(_token(("TEXT_PIECE", self.text[start:stop], start, stop)))
+        self.report_open(frame, stop, '"""')
+        self.newline = bool(self.frames) and self.frames[-1].lines
+        return stop
 
     def restart_at(self, index: int, frame: _Frame) -> None:
         """Forget everything behind the token `index`, which opens a string."""
@@ -467,11 +463,6 @@ class _Lexer:
         return Place(self.source.name, Span(start, end))
 
 
-def _indent(line: str) -> int:
-    """How many blanks a line begins with."""
-    return len(line) - len(line.lstrip())
-
-
 def _open_frames(tokens: list[Token]) -> list[_Frame]:
     """The frames that are open behind these tokens."""
     frames: list[_Frame] = []
@@ -490,9 +481,12 @@ def _open_frames(tokens: list[Token]) -> list[_Frame]:
     return frames
 
 
-def lex(source: Source) -> Lexed:
-    """Cut a text into tokens; total, and linear in the length of the text."""
-    lexer = _Lexer(source, table())
+def lex(source: Source, wary: bool = False) -> Lexed:
+    """Cut a text into tokens; total, and linear in the length of the text.
+
+    `wary` takes a triple-quoted string that seems to hold code for one whose end was forgotten.
+    """
+    lexer = _Lexer(source, table(), wary)
     lexer.run()
     items, unbalanced = lexer.items, lexer.unbalanced
     if lexer.tokens and (not items or items[0] > 0):

@@ -13,6 +13,7 @@ from windtunnel.dsl.comments import Comments, read_allows
 from windtunnel.dsl.diagnostics import Diagnostic, Place
 from windtunnel.dsl.lexer import lex
 from windtunnel.dsl.machine import Machine
+from windtunnel.dsl.openstrings import any_swallows
 from windtunnel.dsl.recovery import MAX_FINDINGS, Recovery
 from windtunnel.dsl.scenarios import Builder
 from windtunnel.dsl.source import MAX_FILE, Source, too_large
@@ -53,12 +54,20 @@ def parse(source: Source) -> Parsed:
     version = _other_language(source, lexed)
     if version is not None:
         return Parsed(source, empty, (version,), (whole,))
+    parsed = _read(source, lexed)
+    if parsed.diagnostics and any_swallows(source, lexed.tokens):
+        return _read(source, lex(source, wary=True))
+    return parsed
+
+
+def _read(source: Source, lexed: Lexed) -> Parsed:
+    """The tree of the tokens of a file, and what is wrong with it."""
     builder = Builder(source.name, Comments(source, lexed.comments))
     recovery = Recovery(source, Machine(table(), builder), lexed.diagnostics)
     items, unpaired = _items(source, lexed, recovery, builder)
     allows, silences = read_allows(source, lexed.comments)
     language, kept, misplaced = _header(source, items)
-    tree = File(language, kept, allows, whole)
+    tree = File(language, kept, allows, Span(0, len(source.text)))
     groups = [lexed.diagnostics, unpaired, recovery.findings, builder.diagnostics]
     found = list(_one_a_line(source, groups))
     found.extend((*silences, *misplaced))
@@ -78,6 +87,7 @@ def _items(
     bounds = [*lexed.items, len(lexed.tokens)]
     for number, first in enumerate(lexed.items):
         if recovery.exhausted:
+            recovery.holes.append(Span(lexed.tokens[first].start, len(source.text)))
             break
         tokens = lexed.tokens[first : bounds[number + 1]]
         if number in lexed.unbalanced:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from windtunnel.dsl import Source, format_file, parse, read_source
+from windtunnel.dsl import Parsed, Source, format_file, parse, read_source
+from windtunnel.dsl.brackets import MAX_REPORTED, mend
 from windtunnel.dsl.expressions import MAX_NAME, MAX_TEXT, MAX_WHOLE
-from windtunnel.dsl.recovery import MAX_FINDINGS
+from windtunnel.dsl.lexer import MAX_ODD, MAX_RESTARTS, lex
+from windtunnel.dsl.recovery import MAX_FINDINGS, MAX_REPAIRS
 from windtunnel.dsl.source import MAX_FILE
 from windtunnel.dsl.tokens import MAX_NESTING
 
@@ -103,6 +105,72 @@ def test_number_of_findings() -> None:
     found = codes(text.replace("compute c0", "compute = =\n  compute c0"))
     assert found[-1] == "WT0024"
     assert len(found) == MAX_FINDINGS + 1
+
+
+def broken(count: int) -> Parsed:
+    """A workflow with so many broken lines, and a sound one behind it."""
+    lines = "".join(f"  compute c{n} = = {n}\n" for n in range(count))
+    return parse(Source("x.flow", f"workflow a {{\n{lines}}}\nworkflow b {{\n  compute d = 1\n}}\n"))
+
+
+def test_number_of_repairs() -> None:
+    """So many changes are tried and no more; the rest of the file then counts as skipped, not as missing."""
+    most = broken(MAX_REPAIRS)
+    assert [(flow.name.text, len(flow.nodes)) for flow in most.file.workflows] == [
+        ("a", MAX_REPAIRS),
+        ("b", 1),
+    ]
+    assert most.holes == ()
+    more = broken(MAX_REPAIRS + 1)
+    assert more.file.workflows == ()
+    text = more.source.text
+    assert {text[hole.start : hole.start + 10] for hole in more.holes} == {"workflow a", "workflow b"}
+    for parsed in (most, more):
+        assert parsed.diagnostics[-1].code == "WT0024"
+
+
+def test_number_of_odd_characters() -> None:
+    """What is no token is kept count of up to a limit; past it, it is passed over in silence."""
+
+    def odd(count: int) -> tuple[int, int]:
+        lines = "".join(f"  compute c{n} = § {n}\n" for n in range(count))
+        source = Source("x.flow", f"workflow a {{\n{lines}}}\n")
+        return len(lex(source).diagnostics), len(parse(source).file.workflows[0].nodes)
+
+    assert odd(MAX_ODD) == (MAX_ODD, MAX_ODD)
+    assert odd(MAX_ODD + 1) == (MAX_ODD, MAX_ODD + 1)
+
+
+@pytest.mark.parametrize("line", ["compute c{n} = {n})", "compute c{n} = ({n}"])
+def test_number_of_odd_brackets(line: str) -> None:
+    """Brackets without a partner are all mended; the findings about them end at a limit."""
+
+    def odd(count: int) -> tuple[int, int]:
+        lines = "".join(f"  {line.format(n=n)}\n" for n in range(count))
+        source = Source("x.flow", f"workflow a {{\n{lines}}}\n")
+        found = mend(source, lex(source).tokens).diagnostics
+        return len(found), len(parse(source).file.workflows[0].nodes)
+
+    assert odd(MAX_REPORTED) == (MAX_REPORTED, MAX_REPORTED)
+    assert odd(MAX_REPORTED + 1) == (MAX_REPORTED, MAX_REPORTED + 1)
+
+
+def test_number_of_restarts() -> None:
+    """So many strings are told apart that lack their end, or whose `${` does; then the rest is one string."""
+
+    def agents(count: int, prompt: str) -> tuple[list[str], int]:
+        lines = "".join(f"  agent c{n} {{\n    prompt {prompt}\n  }}\n" for n in range(count))
+        parsed = parse(Source("x.flow", f"workflow a {{\n{lines}}}\n"))
+        return [each.code for each in parsed.diagnostics], len(parsed.file.workflows[0].nodes)
+
+    unclosed, unfinished = '"""\n      Say it.', '"""\n      Say ${ it.\n    """'
+    assert agents(MAX_RESTARTS, unclosed) == (["WT0002"] * MAX_RESTARTS, MAX_RESTARTS)
+    assert agents(MAX_RESTARTS, unfinished) == (["WT0019"] * MAX_RESTARTS, MAX_RESTARTS)
+    for prompt, code in ((unclosed, "WT0002"), (unfinished, "WT0019")):
+        codes, nodes = agents(MAX_RESTARTS + 2, prompt)
+        assert codes[-1] != code
+        assert codes.count(code) <= MAX_RESTARTS + 1
+        assert nodes == MAX_RESTARTS + 1
 
 
 def test_hopeless_files_end_soon() -> None:
