@@ -90,7 +90,7 @@ def shown(texts: Texts) -> Shown:
     """Check an example, or compare its two versions, or hold it against its lock."""
     reader = MemoryReader(dict(texts))
     checked = check(reader, MAIN)
-    sources = {module.name: module.source for module in checked.modules.order}
+    sources = checked.modules.sources
     found = checked.diagnostics
     lock = Lock()
     wrong: tuple[Diagnostic, ...] = ()

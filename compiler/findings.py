@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
 from windtunnel.dsl.codes import report
 from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Label, Place, Severity
+from windtunnel.dsl.source import Source
 from windtunnel.dsl.spelling import nearest, suggestion
 from windtunnel.dsl.syntax import Name, Span
 
@@ -22,11 +24,25 @@ class Mend(TypedDict):
     fixes: tuple[Fix, ...]
 
 
-class Findings:
-    """Collects diagnostics for one file; several files may share one `sink`."""
+class Elsewhere(NamedTuple):
+    """A text that stands in a file of its own: spans from `base` on lie in it, `base` being its beginning."""
 
-    def __init__(self, file: str, sink: list[Diagnostic] | None = None) -> None:
+    base: int
+    source: Source
+    clause: Span
+
+
+class Findings:
+    """Collects diagnostics for one file; several files may share one `sink`.
+
+    `elsewhere` holds the texts that were put in from other files, by where their spans begin.
+    """
+
+    def __init__(
+        self, file: str, sink: list[Diagnostic] | None = None, elsewhere: Sequence[Elsewhere] = ()
+    ) -> None:
         self.file = file
+        self.elsewhere = elsewhere
         self.sink: list[Diagnostic] = [] if sink is None else sink
         self.maybe: frozenset[str] = frozenset()
         """Words that stand where the parser skipped text: what seems unknown may have been declared there."""
@@ -74,7 +90,10 @@ class Findings:
         self.is_muted = before
 
     def place(self, span: Span) -> Place:
-        """The span in this file."""
+        """The span in this file, or in the file that its text was put in from."""
+        if self.elsewhere and span.start >= self.elsewhere[0].base:
+            other = self.elsewhere[bisect_right(self.elsewhere, span.start, key=lambda text: text.base) - 1]
+            return Place(other.source.name, Span(span.start - other.base, span.end - other.base))
         return Place(self.file, span)
 
     def replacing(self, title: str, span: Span, text: str, *, safe: bool = False) -> Fix:

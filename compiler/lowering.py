@@ -37,7 +37,7 @@ from windtunnel.compiler.snapshot import (
 from windtunnel.compiler.typelowering import TypeLowering
 from windtunnel.compiler.types import Shape
 from windtunnel.dsl.codes import report
-from windtunnel.dsl.diagnostics import Diagnostic, Place
+from windtunnel.dsl.diagnostics import Diagnostic
 from windtunnel.dsl.syntax import Expr, Include, Let
 
 
@@ -150,7 +150,7 @@ class _Lowering:
 
     def _report_depth(self, mounted: Mounted, expressions: ExpressionLowering) -> None:
         for expr in expressions.too_deep:
-            place = Place(mounted.scope.id.module, expr.span)
+            place = mounted.scope.file.findings.place(expr.span)
             message = "with its templates and constants written out, this expression nests too deep"
             self.too_deep.append(report("WT0013", message, place, help="name a part of it with `let`"))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Protocol
 
-from windtunnel.compiler.findings import Findings
+from windtunnel.compiler.findings import Elsewhere, Findings
 from windtunnel.compiler.prompts import with_prompts
 from windtunnel.compiler.reader import Reader, Refused, relative
 from windtunnel.dsl.codes import report
@@ -47,6 +47,8 @@ class Module:
     file: File
     imports: Mapping[int, str]
     holes: tuple[Span, ...] = ()
+    prompts: tuple[Elsewhere, ...] = ()
+    """The prompts that stand in files of their own."""
 
     @cached_property
     def maybe(self) -> frozenset[str]:
@@ -76,6 +78,12 @@ class Modules:
         """The modules by name."""
         return {module.name: module for module in self.order}
 
+    @property
+    def sources(self) -> dict[str, Source]:
+        """Every text that a finding may point into, by its name: files and the prompts beside them."""
+        found = {prompt.source.name: prompt.source for module in self.order for prompt in module.prompts}
+        return found | {module.name: module.source for module in self.order}
+
 
 @dataclass(slots=True)
 class _Visit:
@@ -85,6 +93,7 @@ class _Visit:
     file: File
     holes: tuple[Span, ...]
     waiting: list[Import]
+    prompts: tuple[Elsewhere, ...] = ()
     imports: dict[int, str] = field(default_factory=dict)
 
 
@@ -120,13 +129,16 @@ class _Loading:
                 self._follow(name, visit, line)
                 continue
             del self.open[name]
-            self.done[name] = Module(name, visit.source, visit.file, visit.imports, visit.holes)
+            self.done[name] = Module(
+                name, visit.source, visit.file, visit.imports, visit.holes, visit.prompts
+            )
 
     def _enter(self, source: Source) -> None:
         parsed = self.parse(source)
         self.sink.extend(parsed.diagnostics)
-        file = with_prompts(parsed.file, self.reader, self.parse, Findings(source.name, self.sink))
-        self.open[source.name] = _Visit(source, file, parsed.holes, list(file.imports))
+        findings = Findings(source.name, self.sink)
+        file, prompts = with_prompts(parsed.file, self.reader, self.parse, findings, len(source.text))
+        self.open[source.name] = _Visit(source, file, parsed.holes, list(file.imports), prompts)
 
     def _follow(self, importer: str, visit: _Visit, line: Import) -> None:
         findings = Findings(importer, self.sink)

@@ -1,7 +1,8 @@
 """Prompts in files of their own: what `prompt file "x.md"` names is put in the tree as if it stood there.
 
 The text of the file is a template like any other: `${…}` inserts, `$${` is a plain `${`. Its expressions get
-the place of the clause, which is where findings about them are shown.
+spans behind the end of the flow, one text after the other, so that each place is told apart from all others;
+findings are shown where they stand in the file of the prompt.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
-from windtunnel.compiler.findings import Findings
+from windtunnel.compiler.findings import Elsewhere, Findings
 from windtunnel.compiler.reader import Reader, Refused, relative
+from windtunnel.dsl.codes import report
+from windtunnel.dsl.diagnostics import Label, Place
 from windtunnel.dsl.source import Source
 from windtunnel.dsl.syntax import Clause, File, Node, PromptFile, Span, Text, Workflow
 
@@ -22,13 +25,24 @@ BEFORE: Final = 'language 1\nworkflow w {\n  agent a {\n    prompt """\n'
 AFTER: Final = '\n"""\n  }\n}\n'
 
 
-def with_prompts(file: File, reader: Reader, parse: Callable[[Source], Any], findings: Findings) -> File:
-    """The file with every prompt file in place; one that cannot be used is reported and stays as it is."""
+def with_prompts(
+    file: File, reader: Reader, parse: Callable[[Source], Any], findings: Findings, length: int
+) -> tuple[File, tuple[Elsewhere, ...]]:
+    """The file with every prompt file in place, and the texts of those; `length` is that of the flow.
+
+    A prompt file that cannot be used is reported, and its clause stays as it is.
+    """
+    texts: list[Elsewhere] = []
 
     def settle(clause: Clause) -> Clause:
         if not isinstance(clause.value, PromptFile):
             return clause
-        text = _prompt(clause.value, reader, parse, findings)
+        source = _source(clause.value, reader, findings)
+        if source is None:
+            return clause
+        base = texts[-1].base + len(texts[-1].source.text) + 1 if texts else length + 1
+        texts.append(Elsewhere(base, source, clause.span))
+        text = _prompt(clause, texts[-1], parse, findings)
         return clause if text is None else replace(clause, value=text)
 
     def node(tree: Any) -> Any:
@@ -39,12 +53,10 @@ def with_prompts(file: File, reader: Reader, parse: Callable[[Source], Any], fin
         replace(item, nodes=tuple(map(node, item.nodes))) if isinstance(item, Workflow) else item
         for item in file.items
     )
-    return replace(file, items=items)
+    return replace(file, items=items), tuple(texts)
 
 
-def _prompt(
-    clause: PromptFile, reader: Reader, parse: Callable[[Source], Any], findings: Findings
-) -> Text | None:
+def _source(clause: PromptFile, reader: Reader, findings: Findings) -> Source | None:
     path = clause.path.constant
     if path is None:
         findings.add("WT0113", "the path of a prompt is a plain string", clause.path.span)
@@ -53,36 +65,50 @@ def _prompt(
     if isinstance(found, Refused):
         findings.add(found.code, found.reason, clause.path.span, help=found.help)
         return None
-    wrapped = Source(found.name, BEFORE + found.text.replace(QUOTES, HIDDEN) + AFTER)
-    parsed = parse(wrapped)
+    return found
+
+
+def _prompt(
+    clause: Clause, found: Elsewhere, parse: Callable[[Source], Any], findings: Findings
+) -> Text | None:
+    name = found.source.name
+    parsed = parse(Source(name, BEFORE + found.source.text.replace(QUOTES, HIDDEN) + AFTER))
+    shift = found.base - len(BEFORE)
     if parsed.diagnostics:
         first = parsed.diagnostics[0]
-        line, column = wrapped.position(first.primary.span.start)
-        findings.add(
-            "WT0512",
-            f"`{found.name}` is no usable prompt: {first.message} (line {line - 4}, column {column})",
-            clause.path.span,
+        start, end = (
+            min(max(at - len(BEFORE), 0), len(found.source.text))
+            for at in (first.primary.span.start, first.primary.span.end)
+        )
+        findings.sink.append(
+            report(
+                "WT0512",
+                f"`{name}` is no usable prompt: {first.message}",
+                Place(name, Span(start, end)),
+                secondary=[Label(findings.place(clause.span), "the prompt is used here")],
+                help=first.help,
+            )
         )
         return None
     text = parsed.file.workflows[0].nodes[0].clauses[0].value
     assert isinstance(text, Text), "what stands between three quotes is a text"
-    return _settled(text, clause.span)
+    return _settled(text, clause.span, shift)
 
 
-def _settled(text: Text, span: Span) -> Text:
-    """The text with the quotes back in it, everything in it at one place."""
+def _settled(text: Text, span: Span, shift: int) -> Text:
+    """The text with the quotes back in it, which are as long as what stood for them, and all spans moved."""
     parts = tuple(
-        part.replace(HIDDEN, QUOTES) if isinstance(part, str) else _placed(part, span) for part in text.parts
+        part.replace(HIDDEN, QUOTES) if isinstance(part, str) else _moved(part, shift) for part in text.parts
     )
     return Text(parts, text.multiline, span)
 
 
-def _placed(tree: Any, span: Span) -> Any:
-    """A tree with every span replaced; as deep as the parser lets expressions nest."""
+def _moved(tree: Any, shift: int) -> Any:
+    """A tree with every span moved; as deep as the parser lets expressions nest."""
     if isinstance(tree, Span):
-        return span
+        return Span(tree.start + shift, tree.end + shift)
     if isinstance(tree, tuple):
-        return tuple(_placed(part, span) for part in tree)
+        return tuple(_moved(part, shift) for part in tree)
     if not is_dataclass(tree) or isinstance(tree, type):
         return tree
-    return replace(tree, **{f.name: _placed(getattr(tree, f.name), span) for f in fields(tree)})
+    return replace(tree, **{f.name: _moved(getattr(tree, f.name), shift) for f in fields(tree)})

@@ -202,7 +202,7 @@ def resolve(modules: Modules) -> Program:
 
 
 def _file_scope(module: Module, files: Mapping[str, FileScope], sink: list[Diagnostic]) -> FileScope:
-    findings = Findings(module.name, sink)
+    findings = Findings(module.name, sink, module.prompts)
     findings.maybe = module.maybe
     scope = FileScope(module, findings, TypeScope(module.name, {}, findings))
     known: dict[str, Span] = {}

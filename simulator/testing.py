@@ -219,7 +219,7 @@ def _staged(file: str) -> tuple[tuple[Scenario, Snapshot], ...]:
 def _findings(checked: Any, diagnostics: Any) -> str:
     from windtunnel.dsl import render
 
-    sources = {module.name: module.source for module in checked.modules.order}
+    sources = checked.modules.sources
     return "\n\n".join(render(each, sources) for each in diagnostics)
 
 

@@ -17,7 +17,7 @@ from windtunnel.compiler.checks.matches import check_matches
 from windtunnel.compiler.checks.names import check_file_names, check_names
 from windtunnel.compiler.checks.scenarios import check_scenarios
 from windtunnel.compiler.checks.settings import check_settings
-from windtunnel.compiler.checks.silences import apply_silences
+from windtunnel.compiler.checks.silences import apply_silences, start_in
 from windtunnel.compiler.checks.staleness import check_staleness
 from windtunnel.compiler.checks.structure import check_structure
 from windtunnel.compiler.inference import Typed
@@ -29,8 +29,8 @@ SYNTAX: Final = "WT00"
 """The band of lexing and syntax."""
 NAMES: Final = "WT01"
 """The band of names: where one of them is wrong, it may have been meant for what seems unused."""
-PROMPTS: Final = "WT0512"
-"""A prompt that could not be read may have used anything."""
+USES: Final = ("WT0404", "WT0512")
+"""A field that is not there may have been meant for another; an unusable prompt may have used anything."""
 UNUSED: Final = ("WT0114", "WT0115", "WT0116", "WT0120", "WT0121", "WT0418")
 """Findings that something is unused."""
 
@@ -52,19 +52,18 @@ CHECKS: Final[tuple[Callable[[Typed], None], ...]] = (
 
 def _intact(module: Module, found: list[Diagnostic]) -> list[Diagnostic]:
     """One cause, one message: nothing of later phases where syntax is broken, nothing unused by mistake."""
-    line_of = module.source.position
-    broken = {
-        line_of(d.primary.span.start)[0]
-        for d in found
-        if d.code.startswith(SYNTAX) and d.severity is Severity.ERROR
-    }
+
+    def line_of(diagnostic: Diagnostic) -> int:
+        return module.source.position(start_in(module, diagnostic))[0]
+
+    broken = {line_of(d) for d in found if d.code.startswith(SYNTAX) and d.severity is Severity.ERROR}
     unsure = bool(broken) or any(
-        d.code.startswith((NAMES, PROMPTS)) and d.severity is Severity.ERROR for d in found
+        (d.code.startswith(NAMES) or d.code in USES) and d.severity is Severity.ERROR for d in found
     )
     missed = {d.primary.span for d in found if d.code in ("WT0401", "WT0402")}
     found = [d for d in found if not (unsure and d.code in UNUSED)]
     found = [d for d in found if not (d.code == "WT0421" and d.primary.span in missed)]
-    return [d for d in found if d.code.startswith(SYNTAX) or line_of(d.primary.span.start)[0] not in broken]
+    return [d for d in found if d.code.startswith(SYNTAX) or line_of(d) not in broken]
 
 
 def run_checks(program: Program, workflows: Mapping[WorkflowId, Typed]) -> tuple[Diagnostic, ...]:
@@ -83,7 +82,8 @@ def run_checks(program: Program, workflows: Mapping[WorkflowId, Typed]) -> tuple
         by_file.setdefault(found.primary.file, []).append(found)
     ordered: list[Diagnostic] = []
     for module in reversed(program.modules.order):
-        found_here = _intact(module, by_file.pop(module.name, []))
+        names = dict.fromkeys([module.name, *(prompt.source.name for prompt in module.prompts)])
+        found_here = _intact(module, [d for name in names for d in by_file.pop(name, [])])
         found_here = apply_silences(module, found_here)
-        ordered += sorted(found_here, key=lambda d: (d.primary.span, d.code))
+        ordered += sorted(found_here, key=lambda d: (start_in(module, d), d.primary.span, d.code))
     return (*(d for found_here in by_file.values() for d in found_here), *ordered)

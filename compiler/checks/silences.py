@@ -17,9 +17,7 @@ def apply_silences(module: Module, found: list[Diagnostic]) -> list[Diagnostic]:
     for allow in module.file.allows:
         line = _next_line_of_code(module, allow.line)
         matching = [
-            d
-            for d in kept
-            if d.code == allow.code and module.source.position(d.primary.span.start)[0] == line
+            d for d in kept if d.code == allow.code and module.source.position(start_in(module, d))[0] == line
         ]
         silenced = [d for d in matching if d.severity is not Severity.ERROR]
         kept = [d for d in kept if d not in silenced]
@@ -45,3 +43,11 @@ def _next_line_of_code(module: Module, line: int) -> int:
             return number
         number += 1
     return number
+
+
+def start_in(module: Module, found: Diagnostic) -> int:
+    """Where a finding stands in a module: what is found in the file of a prompt stands at its clause."""
+    name = found.primary.file
+    if name == module.name:
+        return found.primary.span.start
+    return next(prompt.clause.start for prompt in module.prompts if prompt.source.name == name)

@@ -114,5 +114,5 @@ def named(file: str, checked: Checked, diagnostics: tuple[Diagnostic, ...] | Non
     """The findings under the names that the person at the terminal would write."""
     name = from_here(file)
     wanted = checked.diagnostics if diagnostics is None else diagnostics
-    sources = {name(module.name): module.source for module in checked.modules.order}
+    sources = {name(file): source for file, source in checked.modules.sources.items()}
     return Found(tuple(renamed(each, name) for each in wanted), sources)

@@ -65,7 +65,7 @@ def act(job: Job) -> Acted:
         verdicts.append(verdict if not verdict.passed else replace(verdict, trace=(), events=(), session=()))
         seconds.append(time.monotonic() - began)
     found = tuple(renamed(each, name) for each in staged.diagnostics)
-    shown = {name(module.name): module.source for module in staged.checked.modules.order} if found else {}
+    shown = {name(file): source for file, source in staged.checked.modules.sources.items()} if found else {}
     return Acted(job.file, tuple(verdicts), tuple(seconds), found, shown)
 
 

@@ -30,7 +30,7 @@ def check_file(path: Path) -> Checked:
 
 def concise(checked: Checked) -> str:
     """One line for each finding: place, severity, code, message; and its notes and help below it."""
-    sources = {module.name: module.source for module in checked.modules.order}
+    sources = checked.modules.sources
     lines: list[str] = []
     for found in checked.diagnostics:
         source = sources.get(found.primary.file)
@@ -46,8 +46,7 @@ def concise(checked: Checked) -> str:
 
 
 def _place(checked: Checked, file: str, offset: int) -> str:
-    source = checked.modules.by_name[file].source
-    line, column = source.position(offset)
+    line, column = checked.modules.sources[file].position(offset)
     return f"{line}:{column}"
 
 
