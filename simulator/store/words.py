@@ -22,7 +22,9 @@ def refusal(problem: sqlite3.Error, name: str) -> str:
 
 def damaged(name: str, what: str) -> str:
     """A file whose content is not what was written into it."""
-    return f"{name} is damaged: {what}; go back to a copy of it, together with {name}.sessions"
+    return (
+        f"{name} is damaged: {' '.join(what.split())}; go back to a copy of it, together with {name}.sessions"
+    )
 
 
 _KINDS: Final = {

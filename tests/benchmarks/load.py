@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import random  # noqa: TID251
 import signal
 import sys
 import tempfile
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.benchmarks.store import AGENTS, Bench
-from windtunnel.simulator.choices import Seeded
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.host import LEASE_MS, Host
 from windtunnel.simulator.durable.session import MemoryLedger
@@ -44,7 +44,7 @@ def hammer(folder: Path, runs: int, processes: int, kills_a_second: float, seed:
         for _ in range(runs):
             store.create(bench.new)
     began = time.monotonic()
-    choices, kills = Seeded(seed), 0
+    drawn, kills = random.Random(seed), 0
     workers = [_born(bench, path, number) for number in range(processes)]
     pause = 1 / kills_a_second if kills_a_second else 0.05
     while any(workers):
@@ -54,7 +54,7 @@ def hammer(folder: Path, runs: int, processes: int, kills_a_second: float, seed:
                 workers[number] = 0
         alive = [number for number, pid in enumerate(workers) if pid]
         if alive and kills_a_second:
-            number = alive[choices.choose(len(alive), "who dies")]
+            number = drawn.choice(alive)
             os.kill(workers[number], signal.SIGKILL)
             _, status = os.waitpid(workers[number], 0)
             kills += os.WIFSIGNALED(status)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import random  # noqa: TID251
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,6 @@ from tests.simulator.durable.hosts import made_ready
 from tests.simulator.durable.test_host import ASK, PAY
 from tests.simulator.durable.test_torture import FAST
 from tests.simulator.flows import ANSWER, flow
-from windtunnel.simulator.choices import Seeded
 from windtunnel.simulator.durable import sessionfile
 from windtunnel.simulator.durable.host import LEASE_MS, Host
 from windtunnel.simulator.durable.session import refuse_shorter
@@ -107,12 +107,12 @@ def changed(old: bytes, new: bytes) -> list[int]:
 
 def arrivals(sectors: list[int], seed: int) -> Iterator[list[int]]:
     """Some ways in which sectors arrive: none, the first ones, the last one, any of them."""
-    choices = Seeded(seed)
+    drawn = random.Random(seed)
     yield []
     for _ in range(3):
-        yield sectors[: choices.choose(len(sectors), "how many")]
+        yield sectors[: drawn.randrange(len(sectors))]
     yield sectors[-1:]
-    yield [sector for sector in sectors if choices.choose(2, "whether")]
+    yield [sector for sector in sectors if drawn.randrange(2)]
 
 
 def images(before: Window, after: Window, seed: int) -> Iterator[Files]:
@@ -229,14 +229,14 @@ def test_a_database_that_is_cut_or_mangled_is_refused_or_whole(damage: int, tmp_
     windows = recorded("answer", tmp_path / "run")
     finished = lines_of(windows[-1], tmp_path / "end")
     data = bytearray(windows[-1].files[DATABASE])
-    choices = Seeded(damage)
-    at = choices.choose(len(data), "where")
+    drawn = random.Random(damage)
+    at = drawn.randrange(len(data))
     if damage % 3 == 0:
         del data[at:]
     elif damage % 3 == 1:
         data[at : at + 40] = bytes(40)
     else:
-        data[at] ^= 1 << choices.choose(8, "which bit")
+        data[at] ^= 1 << drawn.randrange(8)
     path = laid(windows[-1].files | {DATABASE: bytes(data)}, tmp_path / "image")
     read: list[object] | str
     try:
