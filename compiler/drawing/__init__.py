@@ -72,7 +72,7 @@ def draw(
         folded = _picture(snapshot, "all", against, taken, course, apart=True)
         folded = with_remarks(folded, remarks or {}, fact_remarks(snapshot))
         opened = _picture(snapshot, "all", against, taken, course)
-        return html_document(folded, opened, theme, engine)
+        return html_document(folded, opened, theme, engine, starts_open=expand != 1)
     picture = _picture(snapshot, expand, against, taken, course)
     return render(picture, format, theme=theme, engine=engine, ascii=ascii)
 

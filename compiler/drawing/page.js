@@ -341,11 +341,12 @@
   element("unfold").onclick = unfold;
   element("theme").onclick = turn;
   element("help").onclick = () => element("keys").showModal();
-  window.addEventListener("resize", () => { if (fitted) fit(); });
+  const paper = matchMedia("print");
+  new ResizeObserver(() => { if (fitted && !paper.matches) fit(); }).observe(stage);
   const named = () => {
     const wanted = decodeURIComponent(location.hash.slice(1));
     return wanted in drawn ? wanted : "";
   };
   window.addEventListener("hashchange", () => { if (named() !== scope) show(named(), open); });
-  show(named(), false);
+  show(named(), "open" in document.documentElement.dataset);
 })();

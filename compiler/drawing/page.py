@@ -32,11 +32,18 @@ MAX_OPEN_BOXES: Final = 400
 """Boxes of one drawing with its includes open."""
 
 
-def html_document(folded: Picture, opened: Picture, theme: Theme = "light", engine: Engine = "pure") -> str:
+def html_document(
+    folded: Picture,
+    opened: Picture,
+    theme: Theme = "light",
+    engine: Engine = "pure",
+    *,
+    starts_open: bool = False,
+) -> str:
     """The page. Both pictures have every sheet; of `folded` those are drawn whose includes stay closed.
 
-    The page follows the reader's light or dark setting; the theme `"dark"` starts it dark. Raises
-    DrawingError.
+    The page follows the reader's light or dark setting; the theme `"dark"` starts it dark. With `starts_open`
+    its includes are open at first. Raises DrawingError.
     """
     scenes = dict(_scenes(folded, opened, engine))
     first = scenes.pop(("", "folded"))
@@ -47,6 +54,7 @@ def html_document(folded: Picture, opened: Picture, theme: Theme = "light", engi
     parts = {
         "TITLE": text(folded.title),
         "THEME": ' data-theme="dark"' if theme == "dark" else "",
+        "OPEN": " data-open" if starts_open else "",
         "STYLE": colours() + _resource("page.css"),
         "PICTURE": embedded(picture_data(folded)),
         "DRAWN": embedded(drawn),

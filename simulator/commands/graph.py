@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     help="Write to this file, in the format of its ending, instead of standard output.",
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), help="The format; txt where nothing tells it.")
-@click.option("--expand", default="1", show_default=True, metavar="N|all", help="Levels of includes to open.")
+@click.option(
+    "--expand",
+    default="1",
+    show_default=True,
+    metavar="N|all",
+    help="Levels of workflows to show: 1 folds every include, 2 opens those of FILE, all opens every one.",
+)
 @click.option("--theme", type=click.Choice(("light", "dark")), default="light", show_default=True)
 @click.option(
     "--engine",

@@ -116,7 +116,7 @@ def test_expand_shows_so_many_levels() -> None:
 
 
 def test_an_assistant_agent_is_an_agent_with_a_mark() -> None:
-    """No kind, shape or colour of its own: without the mark the two drawings are the same."""
+    """B131, B598: no kind, shape or colour of its own: without the mark the two drawings are the same."""
     plain = snapshot({"say": agent()}, [edge("start", "say"), edge("say", "exit done")])
     marked = snapshot({"say": assistant()}, [edge("start", "say"), edge("say", "exit done")])
     first, second = picture_of(plain).sheets[0], picture_of(marked).sheets[0]

@@ -261,6 +261,12 @@ def test_breadcrumbs_lead_back(page: Page, tmp_path: Path) -> None:
     assert crumbs(page) == ""
 
 
+def test_it_starts_unfolded_where_that_was_asked_for(page: Page, tmp_path: Path) -> None:
+    opened(page, str(draw(release_notes(), "html", expand="all")), tmp_path)
+    assert measured(page)["clusters"] == 1
+    assert page.inner_text("#unfold") == "Fold"
+
+
 def test_search_finds_what_is_folded_away(page: Page, tmp_path: Path) -> None:
     opened(page, monitor(), tmp_path)
     page.fill("#search", "verifyDocumentation")
@@ -360,5 +366,6 @@ def test_a_narrow_window_puts_the_panel_below(page: Page, tmp_path: Path) -> Non
     assert panel is not None
     assert panel["y"] >= stage["y"] + stage["height"] - 1
     assert stage["height"] > 250
+    assert is_seen(page, "start")
     assert page.evaluate("document.documentElement.scrollWidth") <= 480
     page.screenshot(path=tmp_path / "narrow.png")

@@ -81,6 +81,7 @@ def test_mermaid_shows_the_label_as_it_is(label: str) -> None:
 
 @pytest.mark.parametrize("label", AWKWARD + FOREIGN)
 def test_svg_shows_the_label_as_it_is(label: str) -> None:
+    """S09."""
     drawn = draw(labelled(label), "svg")
     assert isinstance(drawn, str)
     group = next(group for group in read_svg(drawn) if group.id == "a")
@@ -107,6 +108,7 @@ def test_png_has_letters_near_latin(label: str) -> None:
 
 
 def test_ten_thousand_characters_are_cut_and_kept_in_the_tooltip() -> None:
+    """S09."""
     label = "word " * 2_000
     made = labelled(label)
     drawn = draw(made, "svg")
@@ -123,6 +125,7 @@ def test_ten_thousand_characters_are_cut_and_kept_in_the_tooltip() -> None:
 
 
 def test_newlines_and_controls_do_not_leave_their_line() -> None:
+    """S09: no format is broken by what cannot be shown."""
     label = "one\ntwo\r\nthree\ttab \x00 nul \x1b[31m red \u202e turned \ud800 half"
     made = labelled(label)
     for format in ("svg", "dot", "mmd", "txt", "json", "html"):
@@ -138,6 +141,7 @@ def test_newlines_and_controls_do_not_leave_their_line() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_can_be_a_label(label: str) -> None:
+    """S09."""
     made = labelled(label)
     shown = clean(label)[:40]
     svg, mermaid, page = (str(draw(made, format)) for format in ("svg", "mmd", "html"))
