@@ -153,6 +153,7 @@ CODES: Final[dict[str, tuple[str, Severity]]] = {
     "WT0802": ("key that stays the same", _WARNING),
     "WT0803": ("key shared by two effects", _WARNING),
     "WT0804": ("command built from model output", _WARNING),
+    "WT0805": ("key that changes with a retry", _WARNING),
     # --- 09 cost --------------------------------------------------------------------------------------------
     "WT0901": ("maxSteps below the shortest path", _ERROR),
     "WT0902": ("maxSteps below what an include may need", _WARNING),

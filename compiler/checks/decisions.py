@@ -114,8 +114,21 @@ def _check_bypasses(typed: Typed) -> None:
         around = _parents(typed, [START], decision.name)
         for effect in effects:
             guarded = [way for way, reached in by_way if effect.name in reached]
-            if guarded and len(guarded) < len(by_way) and effect.name in around:
+            if not guarded or len(guarded) == len(by_way) or effect.name not in around:
+                continue
+            if not _prepares(typed, effect.name, decision.name):
                 _report_bypass(typed, decision, effect, str(guarded[0]), around)
+
+
+def _prepares(typed: Typed, effect: str, decision: str) -> bool:
+    """Whether an effect belongs to what is decided about: before each decision, or always followed by it.
+
+    A look-up that a choice repeats is such an effect; what is done and never asked about is none.
+    """
+    if decision not in _parents(typed, [START], effect):
+        return True
+    after = _parents(typed, [effect], decision)
+    return not any(arrow.goal.exit is not None for node in after for arrow in typed.graph.leaving[node])
 
 
 def _report_bypass(

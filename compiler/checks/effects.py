@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 from typing import Final
 
+from windtunnel.compiler.checks.counting import Count, count_of, parts_of
 from windtunnel.compiler.clauses import clause
 from windtunnel.compiler.digraph import Digraph
+from windtunnel.compiler.graph import Route
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.resolver import Declaration, Kind
 from windtunnel.dsl.syntax import Call, CallEffect, Clause, Expr, Let, ListExpr, Node, Ref, Spread, Text, walk
@@ -26,7 +28,9 @@ def check_effects(typed: Typed) -> None:
         assert isinstance(declaration.tree, Node), "actions and shells are nodes with clauses"
         key = clause(declaration.tree, "idempotencyKey")
         if declaration.name in looping and key is None:
-            _report_no_key(typed, declaration)
+            _report_no_key(typed, declaration, declaration.name in onward)
+        if key is not None:
+            _check_retried_key(typed, declaration, key)
         if declaration.name in onward and key is not None:
             _check_constant_key(typed, declaration, key, onward[declaration.name])
         if declaration.kind is Kind.SHELL:
@@ -52,14 +56,53 @@ def _without_failures(typed: Typed, effects: set[str]) -> Digraph:
     return graph
 
 
-def _report_no_key(typed: Typed, declaration: Declaration) -> None:
+def _report_no_key(typed: Typed, declaration: Declaration, again: bool) -> None:
+    """A retry after a failure needs the key of the first try; only a new round needs a new one."""
+    name = declaration.name
+    retry = _retry(typed, name)
+    if not again:
+        help = f'a key that stays the same keeps a retry from doing it twice: `idempotencyKey "{name}-…"`'
+    elif retry is None:
+        help = (
+            "a key tells a repetition after a crash from a new effect: "
+            f'`idempotencyKey "{name}-${{visits({name})}}"`'
+        )
+    else:
+        help = (
+            "make the key of what the round made, so that a new round has a new key and a retry the same; "
+            f"`visits({name})` would change with each retry"
+        )
     typed.scope.file.findings.add(
         "WT0801",
-        f"`{declaration.name}` can run several times in one run and has no `idempotencyKey`",
+        f"`{name}` can run several times in one run and has no `idempotencyKey`",
         declaration.tree.name.span,
-        help="a key tells a repetition after a crash from a new effect: "
-        f'`idempotencyKey "{declaration.name}-${{visits({declaration.name})}}"`',
+        secondary=[] if retry is None else [(retry.span, "it is tried again here")],
+        help=help,
     )
+
+
+def _retry(typed: Typed, name: str) -> Route | None:
+    """The failure route that leads an effect straight back to itself."""
+    routes = (typed.graph.route(name, None, outcome) for outcome in ("failed", "timed_out"))
+    return next((r for r in routes if r is not None and any(b.goal.node == name for b in r.branches)), None)
+
+
+def _check_retried_key(typed: Typed, declaration: Declaration, key: Clause) -> None:
+    """Report a key that counts the very tries that it should hold together."""
+    retry = _retry(typed, declaration.name)
+    if retry is None or not isinstance(key.value, Text):
+        return
+    for part in parts_of(typed, key.value, declaration.name):
+        if count_of(part) == Count(declaration.name, None):
+            typed.scope.file.findings.add(
+                "WT0805",
+                f"each retry of `{declaration.name}` gets another key, so what failed late happens twice",
+                part.span,
+                secondary=[(retry.span, "it is tried again here")],
+                help=f'count what succeeded, as in `visits({declaration.name}, "ok")`, '
+                "or make the key of what the round made",
+            )
+            return
 
 
 def _check_constant_key(typed: Typed, declaration: Declaration, key: Clause, cycle: set[str]) -> None:
