@@ -51,6 +51,7 @@ _NO_ITEM_AFTER: Final = frozenset(
     | {"SCENARIO", "FOR"}
 )
 
+_TELLING: Final = ITEM_WORDS | {"MATCH"}
 _token: Callable[[tuple[str, str, int, int]], Token] = partial(tuple.__new__, Token)
 
 
@@ -65,6 +66,9 @@ class _Frame(NamedTuple):
     start: int
     lines: bool
     bound: bool
+
+
+_frame: Callable[[tuple[str, int, int, bool, bool]], _Frame] = partial(tuple.__new__, _Frame)
 
 
 class _TooDeep(Exception):
@@ -97,8 +101,14 @@ class _Lexer:
         """Read the whole text."""
         position, end = 0, len(self.text)
         try:
-            while position < end or self.bound or self.in_text:
-                position = self.string(position) if self.in_text else self.code(position)
+            while True:
+                frame = self.frames[-1] if self.frames else None
+                if frame is not None and frame[0] == "TEXT_OPEN":
+                    position = self.string(frame, position)
+                elif position < end or (frame is not None and frame.bound):
+                    position = self.code(position)
+                else:
+                    break
                 if position == end and (string := self.open_string()) is not None:
                     position = self.open_end(string)
         except _TooDeep:
@@ -111,16 +121,6 @@ class _Lexer:
         if self.frames:
             self.unbalance()
 
-    @property
-    def in_text(self) -> bool:
-        """Whether the innermost open thing is a string."""
-        return bool(self.frames) and self.frames[-1].kind == "TEXT_OPEN"
-
-    @property
-    def bound(self) -> bool:
-        """Whether an open one-line string still has to end."""
-        return bool(self.frames) and self.frames[-1].bound
-
     def open_string(self) -> _Frame | None:
         """The outermost open string, unless it is a one-line string."""
         return next((f for f in self.frames if f.kind == "TEXT_OPEN" and not f.bound), None)
@@ -130,58 +130,54 @@ class _Lexer:
         text, keywords, operators = self.text, self.table.keywords, self.table.operators
         tokens, frames = self.tokens, self.frames
         for found in self.table.pattern.finditer(text, position):
-            group = found.lastgroup
-            start, position = found.span(found.lastindex or 0)
+            group, word, position = found.lastgroup, found[found.lastindex or 0], found.end()
+            start = position - len(word)
             if group == "NAME":
-                word = text[start:position]
-                kind = keywords.get(word)
-                if kind is not None:
-                    self.word(kind, word, start, position)
-                else:
-                    if self.newline:
-                        self.end_line("NAME")
-                    tokens.append(_token(("NAME", word, start, position)))
-            elif group == "sign":
-                sign = text[start:position]
-                kind = operators[sign]
-                if kind in PARTNERS:
-                    self.open(kind, start, position)
-                elif kind in CLOSERS:
+                kind = keywords.get(word, "NAME")
+                if kind in _TELLING:
+                    self.word(kind, start)
+                if self.newline:
+                    self.end_line(kind)
+                tokens.append(_token((kind, word, start, position)))
+            elif group == "mark" or group == "sign":
+                kind = operators[word]
+                if kind in CLOSERS:
                     if self.close(kind, start, position):
                         return position
-                else:
-                    if self.newline:
-                        self.end_line(kind)
-                    if kind == "SLASH" and self.tight(start, position):
-                        kind = "TIGHT_SLASH"
-                    tokens.append(_token((kind, sign, start, position)))
+                    continue
+                if self.newline:
+                    self.end_line(kind)
+                if kind in PARTNERS:
+                    self.open(kind, start)
+                elif kind == "SLASH" and self.tight(start, position):
+                    kind = "TIGHT_SLASH"
+                tokens.append(_token((kind, word, start, position)))
+            elif group == "newline":
+                if frames:
+                    if frames[-1][3]:
+                        self.newline = True
+                    elif frames[-1][4]:
+                        return self.unfinished(start)
             elif group == "plain":
                 if self.newline:
                     self.end_line("TEXT_OPEN")
+                last = position - 1
                 tokens.append(_token(("TEXT_OPEN", '"', start, start + 1)))
-                if position - start > 2:
-                    tokens.append(
-                        _token(("TEXT_PIECE", text[start + 1 : position - 1], start + 1, position - 1))
-                    )
-                tokens.append(_token(("TEXT_CLOSE", '"', position - 1, position)))
-            elif group == "newline":
-                if frames:
-                    if frames[-1].lines:
-                        self.newline = True
-                    elif frames[-1].bound:
-                        return self.unfinished(start)
-            elif group == "comment":
-                self.comment(start, position)
+                if last - start > 1:
+                    tokens.append(_token(("TEXT_PIECE", text[start + 1 : last], start + 1, last)))
+                tokens.append(_token(("TEXT_CLOSE", '"', last, position)))
             elif group == "quote":
                 if self.newline:
                     self.end_line("TEXT_OPEN")
-                tokens.append(_token(("TEXT_OPEN", text[start:position], start, position)))
                 self.push("TEXT_OPEN", start, False, position - start == 1)
+                tokens.append(_token(("TEXT_OPEN", word, start, position)))
                 return position
+            elif group == "comment":
+                self.comment(start, position)
             elif group == "NUMBER" or group == "DURATION":
                 if self.newline:
                     self.end_line(group)
-                tokens.append(_token((group, text[start:position], start, position)))
+                tokens.append(_token((group, word, start, position)))
             else:
                 end = self.odd(group or "", start, position)
                 if end != position:
@@ -197,19 +193,16 @@ class _Lexer:
         if ends_entry(last, kind):
             self.tokens.append(_token(("NEWLINE", "\n", last.end, last.end)))
 
-    def word(self, kind: str, word: str, start: int, end: int) -> None:
-        """A keyword; it may begin an item."""
+    def word(self, kind: str, start: int) -> None:
+        """A keyword that may begin an item or a match is about to be added."""
         if kind in ITEM_WORDS and self.begins_item(start):
             if self.frames:
                 self.unbalance()
                 self.frames.clear()
             self.newline = False
             self.items.append(len(self.tokens))
-        if self.newline:
-            self.end_line(kind)
-        if kind == "MATCH" and self.tokens and self.tokens[-1].kind == "ARROW":
+        if kind == "MATCH" and not self.newline and self.tokens and self.tokens[-1].kind == "ARROW":
             self.match_depth = len(self.frames)
-        self.tokens.append(_token((kind, word, start, end)))
 
     def begins_item(self, start: int) -> bool:
         """Whether a word begins an item: outside brackets, or as a heading in column 1."""
@@ -226,26 +219,24 @@ class _Lexer:
         self.unbalanced.add(len(self.items) - 1)
 
     def push(self, kind: str, start: int, lines: bool, bound: bool) -> None:
-        """Open a frame behind the token that was just added."""
-        self.frames.append(_Frame(kind, len(self.tokens) - 1, start, lines, bound))
+        """Open a frame; its token is added next."""
+        self.frames.append(_frame((kind, len(self.tokens), start, lines, bound)))
         if len(self.frames) > MAX_NESTING:
             raise _TooDeep
 
-    def open(self, kind: str, start: int, end: int) -> None:
-        """An opening bracket."""
-        if self.newline:
-            self.end_line(kind)
+    def open(self, kind: str, start: int) -> None:
+        """An opening bracket is about to be added."""
         lines = kind == "LBRACE" and (self.match_depth == len(self.frames) or opens_lines(self.tokens))
         if lines:
             self.match_depth = -1
-        self.tokens.append(_token((kind, self.text[start:end], start, end)))
-        self.push(kind, start, lines, bool(self.frames) and self.frames[-1].bound)
+        self.push(kind, start, lines, bool(self.frames) and self.frames[-1][4])
 
     def close(self, kind: str, start: int, end: int) -> bool:
         """A closing bracket; True when it ends an interpolation, so that the string goes on."""
         frames = self.frames
         self.match_depth = -1
-        if kind == "RBRACE":
+        innermost = frames[-1][0] if frames else ""
+        if kind == "RBRACE" and innermost != "LBRACE":
             inner = next(
                 (f.kind for f in reversed(frames) if f.kind in ("LBRACE", "INTERPOLATION_OPEN")), None
             )
@@ -259,7 +250,7 @@ class _Lexer:
         if self.newline:
             self.end_line(kind)
         self.tokens.append(_token((kind, self.text[start:end], start, end)))
-        if frames and frames[-1].kind == CLOSERS[kind]:
+        if innermost == CLOSERS[kind]:
             frames.pop()
             return False
         self.unbalance()
@@ -323,9 +314,9 @@ class _Lexer:
 
     # --- strings ------------------------------------------------------------------------------------------
 
-    def string(self, position: int) -> int:
+    def string(self, frame: _Frame, position: int) -> int:
         """Read one literal piece of the open string and what follows it."""
-        frame, text = self.frames[-1], self.text
+        text = self.text
         quote = '"' if self.tokens[frame.token].text == '"' else '"""'
         found = (_ONE_LINE if quote == '"' else _MANY_LINES).match(text, position)
         assert found is not None, "a literal piece may be empty but always matches"
@@ -336,8 +327,8 @@ class _Lexer:
             if text.startswith("{", end + 2) and (odd := read_doubled(self.source.name, text, end, quote)):
                 self.take(odd)
                 return odd.tokens[0].end
-            self.tokens.append(_token(("INTERPOLATION_OPEN", "${", end, end + 2)))
             self.push("INTERPOLATION_OPEN", end, False, frame.bound)
+            self.tokens.append(_token(("INTERPOLATION_OPEN", "${", end, end + 2)))
             return end + 2
         if text.startswith(quote, end):
             if self.wary and quote != '"' and (stop := swallows(self.source, frame.start, end)) is not None:

@@ -218,16 +218,21 @@ def _production(rule: Any) -> Production:
 
 
 def _pattern(operators: dict[str, str], patterns: dict[str, str]) -> re.Pattern[str]:
-    """One pattern for all that stands outside strings, longest sign first; groups are terminals."""
+    """One pattern for all that stands outside strings; groups are terminals.
+
+    The longest sign comes first, but for those with which no other begins: what is frequent is tried early.
+    """
     signs = sorted(operators, key=lambda sign: (-len(sign), sign))
     parts = [
+        f"(?P<NAME>{patterns['NAME']})",
+        r"(?P<mark>[()\[\]{},:])",
         r"(?P<newline>\n)",
-        r"(?P<comment>\#[^\n]*)",
-        f"(?P<foreign>{FOREIGN})",
-        *(f"(?P<{name}>{patterns[name]})" for name in ("NAME", "DURATION", "NUMBER")),
-        r"(?P<odd_number>[0-9][\w-]*(?:\.[0-9]\w*)?)",
         r'(?P<plain>"[^"\\\n$]+"|""(?!"))',
         r'(?P<quote>"(?:"")?)',
+        r"(?P<comment>\#[^\n]*)",
+        f"(?P<foreign>{FOREIGN})",
+        *(f"(?P<{name}>{patterns[name]})" for name in ("DURATION", "NUMBER")),
+        r"(?P<odd_number>[0-9][\w-]*(?:\.[0-9]\w*)?)",
         f"(?P<sign>{'|'.join(re.escape(sign) for sign in signs)})",
         r"(?P<other>[^ \t])",
     ]
