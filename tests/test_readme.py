@@ -81,10 +81,15 @@ def test_the_two_commands_are_the_ones_that_ci_runs() -> None:
     assert "$(printed test)" in ci
 
 
-def test_pictures_are_what_the_tool_draws_today(request: pytest.FixtureRequest) -> None:
-    """Each picture named in a `picture:` comment of the README is drawn again, byte for byte."""
-    named = re.findall(r"<!-- picture: windtunnel (graph .*?) -->", README.read_text("utf-8"))
-    assert named, "the README shows a picture"
+PAGES = ("README.md", "examples/README.md")
+PICTURE = re.compile(r"<!-- picture: windtunnel (graph .*?) -->")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pictures_are_what_the_tool_draws_today(page: str, request: pytest.FixtureRequest) -> None:
+    """Each picture named in a `picture:` comment of a page is drawn again, byte for byte."""
+    named = PICTURE.findall((ROOT / page).read_text("utf-8"))
+    assert named, "the page shows a picture"
     for command in named:
         words = shlex.split(command)
         target = ROOT / words[words.index("-o") + 1]
@@ -101,3 +106,18 @@ def test_pictures_are_what_the_tool_draws_today(request: pytest.FixtureRequest) 
             target.write_bytes(drawn)
         else:
             assert drawn == before, f"{target.name} is stale; draw it anew with --update-golden"
+
+
+def test_every_picture_that_is_shown_is_drawn_in_light_and_dark() -> None:
+    """Nothing is shown that no command draws, and nothing is drawn that no page shows."""
+    drawn: set[Path] = set()
+    for page in PAGES:
+        text = (ROOT / page).read_text("utf-8")
+        made = {ROOT / shlex.split(command)[-1] for command in PICTURE.findall(text)}
+        sources = re.findall(r'(?:src|srcset)="([^"]+)"|!\[[^\]]*\]\(([^)]+\.svg)\)', text)
+        shown = {(ROOT / page).parent / (one or other) for one, other in sources}
+        assert shown == made
+        light = {path for path in made if not path.stem.endswith("-dark")}
+        assert made == light | {path.with_stem(f"{path.stem}-dark") for path in light}
+        drawn |= made
+    assert drawn == {path for path in (ROOT / "examples" / "pictures").iterdir() if path.name[0] != "."}
