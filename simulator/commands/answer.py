@@ -12,7 +12,11 @@ import click
 @click.argument("run")
 @click.argument("choice", required=False)
 @click.option("--value", metavar="JSON|@FILE", help="What the choice asks for, or a checkpoint's answer.")
-@click.option("--request", metavar="DIGEST", help="Answer this request only, not whichever is open.")
+@click.option(
+    "--request",
+    metavar="ATTEMPT|DIGEST",
+    help="Answer this request only, not whichever is open; `runs --json` names them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the trace, one JSON event a line.")
 def command(
     store: str, run: str, choice: str | None, value: str | None, request: str | None, as_json: bool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -29,7 +29,7 @@ from windtunnel.simulator.providers.generated import GeneratedProvider
 from windtunnel.simulator.run.decisions import WAITING
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.store.interface import RunIsOver, Store, StoreRefused
-from windtunnel.simulator.store.records import FINAL, Claim, Held, NewRun, RunRecord
+from windtunnel.simulator.store.records import FINAL, Claim, Decision, Held, NewRun, RunRecord
 from windtunnel.simulator.world import InputRefused
 
 VISITS = 1_000_000
@@ -38,6 +38,9 @@ VISITS = 1_000_000
 
 NOTHING_ASKED: Final = "nothing is asked"
 """Why an answer is refused to which there is no request."""
+
+OTHER_REQUEST: Final = "this answers another request than the one that is open"
+"""Why an answer is refused that names its request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +146,13 @@ def due_ms(store: Store, record: RunRecord) -> int | None:
 class Answer(NamedTuple):
     """An answer to the request of a run: a choice, or None for a checkpoint, and canonical JSON with it.
 
-    `digest` binds it to one request; None stands for the one that is open.
+    `request` is the attempt that asked, or the digest of what was asked, and binds it to that request; None
+    stands for the one that is open.
     """
 
     choice: str | None
     value: str | None
-    digest: str | None = None
+    request: str | None = None
 
 
 def answer(place: Place, claimed: Claim, given: Answer) -> str | None:
@@ -160,23 +164,49 @@ def answer(place: Place, claimed: Claim, given: Answer) -> str | None:
     while host.engine.phase in ("down", "recover") and host.advance():
         pass
     asked = host.run.request
-    if host.engine.phase != WAITING or asked is None:
+    decisions = place.store.decisions(claimed.run)
+    if host.engine.phase != WAITING or asked is None or not decisions:
         place.store.release(host.claim)
         return None if repeats(place.store, claimed.run, given) else NOTHING_ASKED
-    said = host.receive(
-        Answered(given.digest or asked.digest, given.choice, given.value, overdue=host.overdue)
-    )
+    other = _other(decisions, given.request)
+    if other is not None:
+        place.store.release(host.claim)
+        return None if repeats(place.store, claimed.run, given) else other
+    said = host.receive(Answered(asked.digest, given.choice, given.value, overdue=host.overdue))
     host.work()
     place.store.release(host.claim)
     refused = [event.text("reason") for event in said if event.type == "answer_refused"]
     return refused[0] if refused else None
 
 
+def _other(decisions: Sequence[Decision], request: str | None) -> str | None:
+    """Why a name is not that of the open request, the last one; None where it is, or none is given.
+
+    A loop may ask the same more than once, and an answer to one visit is none to the next.
+    """
+    *before, open_ = decisions
+    if request is None or request == open_.attempt:
+        return None
+    if request != digest_of(open_):
+        return OTHER_REQUEST
+    if request in map(digest_of, before):
+        return f"the same was asked before; name the request {open_.attempt} instead of its digest"
+    return None
+
+
+def digest_of(decision: Decision) -> str:
+    """The digest of what was asked."""
+    asked: Any = parsed(decision.request)
+    return str(asked["digest"])
+
+
 def repeats(store: Store, run: str, given: Answer) -> bool:
-    """Whether the answer is the one that won the last request."""
+    """Whether the answer is the one that won: the request that it names, or the last one."""
     closed = [decision for decision in store.decisions(run) if decision.state == "answered"]
+    if given.request is not None:
+        closed = [one for one in closed if given.request in (one.attempt, digest_of(one))]
     won: Any = parsed(closed[-1].outcome or "{}") if closed else {}
-    if given.digest not in (None, won.get("digest")) or "output" not in won:
+    if "output" not in won:
         return False
     output, value = won["output"], None if given.value is None else parsed(given.value)
     if given.choice is None:
