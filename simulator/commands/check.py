@@ -34,9 +34,10 @@ def command(
 ) -> None:
     """Find mistakes in .flow files: all of them, in one go.
 
-    Ends with 0 when there is nothing to mend, with 1 when there are errors or warnings. Hints alone are
-    no reason to fail without --strict. `windtunnel explain CODE` says more about a finding; the table
-    [tool.windtunnel.severity] of pyproject.toml sets what is an "error", a "warning", a "hint" or "off".
+    Ends with 0 when there is nothing to mend, with 1 when there are errors or warnings, with 2 when a FILE
+    cannot be read; the others are checked all the same. Hints alone are no reason to fail without --strict.
+    `windtunnel explain CODE` says more about a finding; the table [tool.windtunnel.severity] of
+    pyproject.toml sets what is an "error", a "warning", a "hint" or "off".
     """
     from windtunnel.dsl import Severity
     from windtunnel.simulator.commands.console import FINDINGS, leave, say
@@ -45,6 +46,9 @@ def command(
     from windtunnel.simulator.report.findings import tally
 
     severities = configured()
+    files, unreadable = _readable(files)
+    if not files:
+        raise click.UsageError("; ".join(unreadable))
     found = check_files(files, allow_outside)
     if fix:
         _mend(files, allow_outside)
@@ -57,9 +61,27 @@ def command(
     _show(found, form, files)
     if form in ("full", "concise"):
         say(tally(found.diagnostics, len(files)))
+    if unreadable:
+        raise click.UsageError("; ".join(unreadable))
     counted = tuple(Severity) if strict else (Severity.ERROR, Severity.WARNING)
     if any(each.severity in counted for each in found.diagnostics):
         leave(FINDINGS)
+
+
+def _readable(files: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
+    """The files that can be opened, and why the others cannot: one of them hides nothing of the rest."""
+    from windtunnel.simulator.commands.naming import readable
+
+    opened: list[str] = []
+    unreadable: list[str] = []
+    for file in files:
+        try:
+            readable(file)
+        except click.UsageError as problem:
+            unreadable.append(problem.message)
+        else:
+            opened.append(file)
+    return tuple(opened), unreadable
 
 
 def _mend(files: tuple[str, ...], allow_outside: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Final
@@ -43,7 +44,7 @@ def json_value(given: str) -> JsonValue:
 
 def _text(given: str) -> str | bytes:
     if not given.startswith("@"):
-        return given
+        return os.fsencode(given)  # What is no UTF-8 in the command line comes as lone surrogates.
     name = given[1:]
     try:
         data = sys.stdin.buffer.read(MAX_INPUT + 1) if name == "-" else _file(Path(name))

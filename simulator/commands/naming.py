@@ -25,6 +25,10 @@ def readable(file: str) -> None:
     try:
         if Path(file).is_dir():
             raise click.UsageError(f"cannot read {file}: it is a folder")
+        if Path(file).exists() and not Path(file).is_file():
+            raise click.UsageError(
+                f"cannot read {file}: it is a pipe or a device; write its text to a file first"
+            )
         with Path(file).open("rb"):
             pass
     except OSError as problem:

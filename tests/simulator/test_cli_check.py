@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.compiler.cases import check_file
+from tests.compiler.test_explanation import PAGES
+from tests.simulator.sarif_form import Log
 from tests.simulator.test_cli import BAD, GOOD, Cli, windtunnel
 from windtunnel.dsl import CODES
 from windtunnel.simulator.commands import console, mending
+from windtunnel.simulator.report.sarif import sarif
 
 __all__ = ["windtunnel"]
 
@@ -145,6 +150,38 @@ def test_a_project_file_that_cannot_be_read(windtunnel: Cli) -> None:
     assert "is no table" in windtunnel("check", "good.flow").err
 
 
+# --- files that cannot be read ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [("nope.flow", "bad.flow"), ("bad.flow", "nope.flow")])
+def test_a_file_that_is_not_there_hides_nothing_of_the_others(
+    windtunnel: Cli, order: tuple[str, str]
+) -> None:
+    """All findings of all files in one run, and wrong usage in the end."""
+    write("bad.flow", BAD)
+    said = windtunnel("check", *order, "gone.flow", "--format", "concise")
+    assert said.code == console.USAGE
+    assert "WT0404" in said.out
+    assert "cannot read nope.flow: no such file or directory" in said.err
+    assert "cannot read gone.flow" in said.err
+
+
+def test_a_pipe_is_no_file(windtunnel: Cli) -> None:
+    """A flow is read more than once: it is said what to do."""
+    os.mkfifo("pipe.flow")
+    said = windtunnel("check", "pipe.flow")
+    assert said.code == console.USAGE
+    assert "cannot read pipe.flow: it is a pipe or a device" in said.err
+    assert "0 files" not in said.err
+
+
+def test_an_input_on_the_command_line_that_is_no_utf_8(windtunnel: Cli) -> None:
+    """Bytes that are no text come as lone surrogates, which say nothing to a person."""
+    said = windtunnel("run", "good.flow", "--input", '{"name": "\udcff"}')
+    assert said.code == console.USAGE
+    assert "the input cannot be used: not UTF-8" in said.err
+
+
 # --- formats ------------------------------------------------------------------------------------------------
 
 
@@ -153,61 +190,10 @@ def sarif_of(windtunnel: Cli, *files: str) -> Any:
     return json.loads(windtunnel("check", *files, "--format", "sarif").out)
 
 
-REGION = {"startLine", "startColumn", "endLine", "endColumn"}
-
-
-def check_location(location: Any) -> None:
-    """A place in a file: a relative URI and a region that counts from 1."""
-    physical = location["physicalLocation"]
-    assert set(physical) == {"artifactLocation", "region"}
-    assert set(physical["artifactLocation"]) == {"uri"}
-    assert " " not in physical["artifactLocation"]["uri"]
-    check_region(physical["region"])
-    if "message" in location:
-        assert location["message"]["text"]
-
-
-def check_region(region: Any) -> None:
-    """A region of a text."""
-    assert set(region) == REGION
-    assert all(isinstance(value, int) and value >= 1 for value in region.values())
-    assert (region["startLine"], region["startColumn"]) <= (region["endLine"], region["endColumn"])
-
-
 def check_sarif(log: Any) -> list[Any]:
-    """The structure that SARIF 2.1.0 asks for, as far as it is used; the results."""
-    assert set(log) == {"$schema", "version", "runs"}
-    assert log["version"] == "2.1.0"
-    (run,) = log["runs"]
-    assert set(run) == {"tool", "columnKind", "results"}
-    assert run["columnKind"] in ("utf16CodeUnits", "unicodeCodePoints")
-    driver = run["tool"]["driver"]
-    rules = driver["rules"]
-    assert [rule["id"] for rule in rules] == sorted({rule["id"] for rule in rules})
-    for rule in rules:
-        assert rule["shortDescription"]["text"]
-        assert rule["help"]["text"]
-        assert rule["defaultConfiguration"]["level"] in ("none", "note", "warning", "error")
-    for result in run["results"]:
-        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
-        assert result["level"] in ("none", "note", "warning", "error")
-        assert result["message"]["text"]
-        for location in [*result["locations"], *result.get("relatedLocations", [])]:
-            check_location(location)
-        for flow in result.get("codeFlows", []):
-            for thread in flow["threadFlows"]:
-                assert len(thread["locations"]) >= 1
-                for step in thread["locations"]:
-                    check_location(step["location"])
-        for fix in result.get("fixes", []):
-            assert fix["description"]["text"]
-            for change in fix["artifactChanges"]:
-                assert change["artifactLocation"]["uri"]
-                assert change["replacements"]
-                for replacement in change["replacements"]:
-                    check_region(replacement["deletedRegion"])
-                    assert isinstance(replacement["insertedContent"]["text"], str)
-    results: list[Any] = run["results"]
+    """Hold a log against the standard, and give its results."""
+    Log.model_validate(log)
+    results: list[Any] = log["runs"][0]["results"]
     return results
 
 
@@ -225,6 +211,16 @@ def test_sarif_has_places_paths_and_fixes(windtunnel: Cli) -> None:
     assert by_code["WT0102"]["relatedLocations"][0]["id"] == 1
     (replacement,) = by_code["WT0005"]["fixes"][0]["artifactChanges"][0]["replacements"]
     assert replacement["insertedContent"]["text"] == "->"
+
+
+def test_every_finding_has_a_form_in_sarif() -> None:
+    """All the examples of the pages, with their places, paths and fixes."""
+    found = 0
+    for path in sorted(PAGES.glob("*.fail.flow")):
+        checked = check_file(path)
+        log = sarif(checked.diagnostics, checked.modules.sources, {}, "1.2.3")
+        found += len(check_sarif(json.loads(json.dumps(log))))
+    assert found > 100
 
 
 def test_sarif_without_findings(windtunnel: Cli) -> None:
