@@ -21,7 +21,7 @@ from windtunnel.simulator.run.program import NotSimulated
 from windtunnel.simulator.search import exploration
 from windtunnel.simulator.search.exploration import CrashPoints, Exploration, Progress, Setup
 from windtunnel.simulator.search.explorer import MAX_STATES
-from windtunnel.simulator.search.token import TokenError, decode
+from windtunnel.simulator.search.token import Token, TokenError, decode
 from windtunnel.simulator.simulation import Run
 from windtunnel.simulator.world import InputRefused
 
@@ -135,11 +135,36 @@ def replay(token: str, load: Callable[[str], Snapshot]) -> Run:
 
     Raises TokenError when the token is damaged, of another version, or made for another text of the workflow.
     """
+    setup, decoded = _decoded(token, load)
+    return exploration.replay(setup, decoded)
+
+
+def scenario_of(token: str, load: Callable[[str], Snapshot]) -> str:
+    """The run of a token as a `scenario` block that stands beside its workflow.
+
+    Raises TokenError as `replay`, and Unwritable when no scenario says what happens in the run.
+    """
+    from windtunnel.simulator.scenario.writing import End, written
+
+    setup, decoded = _decoded(token, load)
+    run = exploration.replay(setup, decoded)
+    invariant = run.violations[0].invariant if run.violations else None
+    return written(
+        setup.snapshot,
+        setup.world,
+        setup.world.start(decoded.budget),
+        decoded.choices,
+        End(run.status, run.exit, invariant),
+        input=decoded.input,
+        title=f"this ends {run.status}" if invariant is None else f"this breaks {invariant}",
+        switches=frozenset() if decoded.fault is None else frozenset({decoded.fault}),
+    )
+
+
+def _decoded(token: str, load: Callable[[str], Snapshot]) -> tuple[Setup, Token]:
+    """A token and the setup that it was made in. Raises TokenError."""
     decoded = decode(token)
-    if decoded.workflow.startswith(FAULT_REFERENCE):
-        snapshot = world_of(fault(decoded.workflow.removeprefix(FAULT_REFERENCE)))
-    else:
-        snapshot = load(decoded.workflow)
+    snapshot = snapshot_of(decoded.workflow, load)
     if decoded.fault is not None and decoded.fault not in BY_ID:
         raise TokenError(f"This token switches on a fault that is not known here ({decoded.fault}).")
     setup = Setup(
@@ -149,7 +174,7 @@ def replay(token: str, load: Callable[[str], Snapshot]) -> Run:
         reference=decoded.workflow,
         hosting=decoded.hosting,
     )
-    return exploration.replay(setup, decoded)
+    return setup, decoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +207,13 @@ def seeded_faults() -> tuple[SeededFault, ...]:
     )
     chats = (SeededFault(id, "conversation", story) for id, story in CHAT_FAULTS.items())
     return (*runs, *chats)
+
+
+def snapshot_of(reference: str, load: Callable[[str], Snapshot]) -> Snapshot:
+    """The snapshot that a token names: the small world of a fault, or what `load` gives."""
+    if reference.startswith(FAULT_REFERENCE):
+        return world_of(fault(reference.removeprefix(FAULT_REFERENCE)))
+    return load(reference)
 
 
 def world_of(fault: Fault) -> Snapshot:

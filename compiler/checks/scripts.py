@@ -170,6 +170,9 @@ def _check_answer(staged: Staged, line: ProviderLine, last: tuple[Act, ...]) -> 
 
 def _check_submission(staged: Staged, found: Found, line: ProviderLine, last: tuple[Act, ...]) -> None:
     submitted = [act for act in last if act.verb.text == "submits"]
+    # A message that is cut or aborted says itself that nothing more comes.
+    if not submitted and any(act.verb.text == "stops" for act in last):
+        return
     if not submitted:
         staged.findings.add(
             "WT1208",

@@ -116,6 +116,7 @@ def violation_lines(violation: Report) -> list[str]:
         f"✗ {violation['invariant']}",
         f"  {plain(str(violation['message']))}",
         f"  see it: windtunnel replay {violation['token']}",
+        "  keep it as a test: the same with --scenario",
     ]
 
 

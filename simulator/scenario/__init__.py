@@ -14,4 +14,5 @@ cues        when a line of a person or a fault is due
 persons     what people do, and answers on their way
 directing   one run, as the scenario wants it
 running     a scenario and its snapshot to a verdict
+writing     a path through the world as a scenario
 """

@@ -231,7 +231,7 @@ class Director:
             move = option.move
             message = self.world.messages.values[move.message]
             node, visit = self.place.node, self.place.visit(self.place.node)
-            name = _event_of(message)
+            name = event_of(message)
             if name is None or not fits_event(Happening(name, node, visit, 0, self.place), line.event):
                 continue
             twice = self.people.move(self.state, move.source, "duplicate")
@@ -321,7 +321,7 @@ def _by_itself(move: Move) -> bool:
     return move.source != "answer" and not (move.source == "person" and not move.kind)
 
 
-def _event_of(message: object) -> str | None:
+def event_of(message: object) -> str | None:
     """The name under which a message on its way is repeated."""
     match message:
         case Heard(point=point):
