@@ -6,7 +6,8 @@ A machine that gets stuck says so and keeps its stack; `recovery` mends the toke
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from windtunnel.dsl.tables import END, Table
 from windtunnel.dsl.tokens import Token
@@ -23,6 +24,11 @@ class Mark(NamedTuple):
     token: int
 
 
+_mark: Callable[[tuple[int, int, int]], Mark] = partial(tuple.__new__, Mark)
+_Reducer: TypeAlias = tuple[dict[int, dict[str, int]], int, Callable[..., Any] | None, tuple[int, ...]]
+"""Where the rule leads, how many symbols it takes, what builds it, and which symbols are left out."""
+
+
 class Machine:
     """One parse of one item. `below` and `state` are the stack of states, `values` what was built so far."""
 
@@ -32,8 +38,13 @@ class Machine:
         self.values: list[Any] = []
         self.state = table.start
         self.marks: list[Mark] = []
-        self.reducers: list[tuple[str, int, Callable[..., Any] | None, tuple[int, ...]]] = [
-            (each.origin, each.size, getattr(builder, each.builder) if each.builder else None, each.absent)
+        self.reducers: list[_Reducer] = [
+            (
+                table.leaps[each.origin],
+                each.size,
+                getattr(builder, each.builder) if each.builder else None,
+                each.absent,
+            )
             for each in table.productions
         ]
 
@@ -49,7 +60,7 @@ class Machine:
 
         The last token must be of the kind END. The item is then the only value.
         """
-        actions, entry, leaps = self.table.actions, self.table.entry, self.table.leaps
+        actions, entry = self.table.actions, self.table.entry
         below, values, reducers, marks = self.below, self.values, self.reducers, self.marks
         state, end = self.state, self.table.end
         for place in range(index, len(tokens)):
@@ -65,16 +76,24 @@ class Machine:
                         depth = len(below)
                         while marks and marks[-1][0] >= depth:
                             marks.pop()
-                        marks.append(Mark(depth, state, place))
+                        marks.append(_mark((depth, state, place)))
                     below.append(state)
                     state = action
                     values.append(token)
                     break
-                origin, size, make, absent = reducers[~action]
+                leap, size, make, absent = reducers[~action]
                 if make is None:
                     pass
                 elif size == 1 and not absent:
                     values[-1] = make(values[-1])
+                elif size == 2 and not absent:
+                    below.pop()
+                    last = values.pop()
+                    values[-1] = make(values[-1], last)
+                elif size == 3 and not absent:
+                    del below[-2:]
+                    last, middle = values.pop(), values.pop()
+                    values[-1] = make(values[-1], middle, last)
                 elif size:
                     children = values[-size:]
                     del values[-size:]
@@ -86,26 +105,28 @@ class Machine:
                 else:
                     below.append(state)
                     values.append(make(*(None for _ in absent)))
-                way = (below[-1], origin, kind)
-                state = leaps[way] if way in leaps else self.leap(way)
+                try:
+                    state = leap[below[-1]][kind]
+                except KeyError:
+                    state = self.leap(~action, kind)
                 if kind == END and state == end:
                     return None
         raise AssertionError("the tokens of an item end with END, which completes it or gets stuck")
 
-    def leap(self, way: tuple[int, str, str]) -> int:
-        """The state after a reduction to `origin` before a token, and after all that only pass a value on.
+    def leap(self, number: int, kind: str) -> int:
+        """The state after a reduction by a rule before a token, and after all that only pass a value on.
 
         An atom of an expression climbs a dozen rules that add nothing; they are followed once and kept.
         """
         actions, gotos, productions = self.table.actions, self.table.gotos, self.table.productions
-        base, origin, kind = way
+        base, origin = self.below[-1], productions[number].origin
         state = gotos[base][origin]
         while state != self.table.end:
             action = actions[state].get(kind, 0)
             if action >= 0 or productions[~action].builder is not None:
                 break
             state = gotos[base][productions[~action].origin]
-        self.table.leaps[way] = state
+        self.table.leaps[origin].setdefault(base, {})[kind] = state
         return state
 
     def back_to(self, mark: Mark) -> None:

@@ -46,7 +46,8 @@ class Table:
     `actions[state][terminal]` is the next state of a shift, or `~n` to reduce by `productions[n]`;
     `entry[state]` tells whether an entry of a list may begin; `gotos[state][origin]` is the state after a
     reduction. `keywords` maps words to terminals, `operators` signs; `pattern` matches any of them outside
-    strings. `spellings` is the way back, for messages. `leaps` keeps where `machine` goes after a reduction.
+    strings. `spellings` is the way back, for messages. `leaps[origin][state][terminal]` keeps where `machine`
+    goes after a reduction to `origin` above a state and before a terminal.
     """
 
     actions: tuple[dict[str, int], ...]
@@ -59,7 +60,7 @@ class Table:
     operators: dict[str, str]
     spellings: dict[str, str]
     pattern: re.Pattern[str]
-    leaps: dict[tuple[int, str, str], int] = field(default_factory=dict, compare=False)
+    leaps: dict[str, dict[int, dict[str, int]]] = field(compare=False)
 
 
 @cache
@@ -97,6 +98,7 @@ def load(made: dict[str, Any]) -> Table:
         operators=operators,
         spellings=fixed,
         pattern=_pattern(operators, made["patterns"]),
+        leaps={intern(origin): {} for origin, *_ in made["productions"]},
     )
 
 
