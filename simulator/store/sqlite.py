@@ -80,6 +80,8 @@ def _touch(path: Path) -> None:
         raise StoreRefused(f"cannot open {path}: no such file or directory; make {path.parent} first")
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
+    elif not path.stat().st_size:
+        path.chmod(PRIVATE)  # Somebody made an empty file; what comes into it is as private as in ours.
 
 
 def _connect(path: Path) -> sqlite3.Connection:

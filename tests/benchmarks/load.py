@@ -45,7 +45,7 @@ def hammer(folder: Path, runs: int, processes: int, kills_a_second: float, seed:
             store.create(bench.new)
     began = time.monotonic()
     drawn, kills = random.Random(seed), 0
-    workers = [_born(bench, path, number) for number in range(processes)]
+    workers = [_born(bench, path, number, processes) for number in range(processes)]
     pause = 1 / kills_a_second if kills_a_second else 0.05
     while any(workers):
         time.sleep(pause)
@@ -58,21 +58,22 @@ def hammer(folder: Path, runs: int, processes: int, kills_a_second: float, seed:
             os.kill(workers[number], signal.SIGKILL)
             _, status = os.waitpid(workers[number], 0)
             kills += os.WIFSIGNALED(status)
-            workers[number] = _born(bench, path, number)
+            workers[number] = _born(bench, path, number, processes)
     seconds = time.monotonic() - began
     with open_store(path) as store:
         resumed, wrong = _verdict(store, path)
     return Load(runs, kills, resumed, seconds, wrong)
 
 
-def _born(bench: Bench, path: Path, number: int) -> int:
-    """A process that works until nothing is left to do."""
+def _born(bench: Bench, path: Path, number: int, processes: int) -> int:
+    """A process that works until nothing is left to do, each from another place on."""
     pid = os.fork()
     if pid == 0:
         try:
             with open_store(path) as store:
                 while left := [record.run for record in store.runs() if record.status not in FINAL]:
-                    for run in left[number % len(left) :] + left[: number % len(left)]:
+                    begin = len(left) * number // processes
+                    for run in left[begin:] + left[:begin]:
                         _work(bench, store, path, run)
             os._exit(0)
         finally:

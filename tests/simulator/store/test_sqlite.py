@@ -62,6 +62,14 @@ def test_the_file_is_private_and_marked(path: Path) -> None:
     assert found == [APPLICATION_ID, VERSION, "wal", 2, 1]
 
 
+def test_an_empty_file_becomes_private(tmp_path: Path) -> None:
+    """Before anything stands in it; also through a link."""
+    (tmp_path / "run.db").touch(mode=0o644)
+    (tmp_path / "link.db").symlink_to("run.db")
+    with open_store(tmp_path / "link.db", create=True):
+        assert stat.S_IMODE((tmp_path / "run.db").stat().st_mode) == 0o600
+
+
 def test_a_file_that_was_there_keeps_its_runs(path: Path) -> None:
     """Opening to create does not begin anew."""
     with open_store(path, create=True) as store:
