@@ -69,18 +69,16 @@ def load_snapshot(file: str, allow_outside: bool = False) -> Snapshot:
 
     `FILE#name` names one workflow of a file that declares several.
 
-    Findings are told; with an error the command ends. Raises click's UsageError for a file that cannot be
-    opened and for a snapshot that cannot be used.
+    Errors are told; with one the command ends. Warnings are counted. Raises click's UsageError for a file
+    that cannot be opened and for a snapshot that cannot be used.
     """
-    file, workflow = _one_of(file)
+    file, workflow = one_of(file)
     readable(file)
     if file.endswith(".json"):
         return _stored(file)
     compiled = compile_file(file, workflow=workflow, allow_outside=allow_outside)
     found = named(file, compiled.checked, compiled.diagnostics)
-    for diagnostic in found.diagnostics:
-        if diagnostic.severity is not Severity.HINT:
-            say(render(diagnostic, found.sources) + "\n")
+    tell_findings(file, found, broken=compiled.snapshot is None)
     if compiled.snapshot is None:
         if not any(each.severity is Severity.ERROR for each in found.diagnostics):
             raise click.UsageError(f"{file} holds no workflow")
@@ -89,7 +87,23 @@ def load_snapshot(file: str, allow_outside: bool = False) -> Snapshot:
     return compiled.snapshot
 
 
-def _one_of(file: str) -> tuple[str, str | None]:
+def tell_findings(file: str, found: Found, *, broken: bool) -> None:
+    """What a command says of the findings of a file that it is to use, the same for each of them.
+
+    Where the file is broken, all but the hints in full. Else one line that counts the warnings: `check` is
+    the command to see them with, and they should not hide what was asked for.
+    """
+    from windtunnel.simulator.commands.severities import configured, weighed
+
+    told = [each for each in weighed(found.diagnostics, configured()) if each.severity is not Severity.HINT]
+    if broken:
+        for diagnostic in told:
+            say(render(diagnostic, found.sources) + "\n")
+    elif told:
+        say(f"{tally(told, 1).partition(' in ')[0]} in {file}: see `windtunnel check {file}`")
+
+
+def one_of(file: str) -> tuple[str, str | None]:
     """A file and the name of one of its workflows, when it is written `FILE#name` and is no file as it is."""
     if "#" not in file or os.path.exists(file):
         return file, None

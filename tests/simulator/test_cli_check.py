@@ -182,6 +182,38 @@ def test_an_input_on_the_command_line_that_is_no_utf_8(windtunnel: Cli) -> None:
     assert "the input cannot be used: not UTF-8" in said.err
 
 
+# --- what other commands say of findings --------------------------------------------------------------------
+
+WARNED = LOOP.replace("text: write.text }", 'text: write?.text ?? "" }')
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("run", "w.flow"), ("graph", "w.flow"), ("facts", "w.flow"), ("compile", "w.flow"), ("test", "w.flow")],
+)
+def test_other_commands_count_warnings(windtunnel: Cli, arguments: tuple[str, ...]) -> None:
+    """One line, the same for each; what was asked for is not hidden behind what `check` is for."""
+    scenario = 'scenario "s" for loop { input { topic: "t" } expect visits(judge) > 0 }\n'
+    write("w.flow", WARNED + scenario)
+    said = windtunnel(*arguments)
+    assert "1 warning in w.flow: see `windtunnel check w.flow`" in said.err
+    assert "WT0309" not in said.err + said.out
+
+
+def test_other_commands_tell_errors_in_full(windtunnel: Cli) -> None:
+    write("w.flow", LOOP)
+    said = windtunnel("facts", "w.flow")
+    assert said.code == console.FINDINGS
+    assert "WT0309" in said.err
+    assert "WT0401" in said.err
+
+
+def test_a_project_that_wants_no_warning_is_told_none(windtunnel: Cli) -> None:
+    write("w.flow", WARNED)
+    write("pyproject.toml", '[tool.windtunnel.severity]\nWT0309 = "off"\n')
+    assert "warning" not in windtunnel("facts", "w.flow").err
+
+
 # --- formats ------------------------------------------------------------------------------------------------
 
 
