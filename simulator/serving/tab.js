@@ -9,7 +9,7 @@ import {
 } from "./reducer.js";
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 30_000;
+const LONGEST_WAIT_MS = 4_000; // The server is on this machine: asking it costs nothing.
 const ANSWER_MS = 10_000; // A request without an answer for so long will not get one.
 const SILENCE_MS = 10_000; // A stream says where it is more often than that.
 
@@ -172,7 +172,11 @@ export class Tab {
     if (line === undefined) return;
     const chunk = JSON.parse(line.slice("data: ".length));
     this.failures = 0;
-    this.say("live");
+    if (this.connection !== "live") {
+      this.say("live");
+      clearTimeout(this.timers.post); // Who is there to tell is there to be told.
+      this.postNext();
+    }
     if (chunk.type === "data-run") this.onRun(chunk.data);
     else if (chunk.type === "data-pi-heartbeat") this.show(hearHeartbeat(this.view, chunk.data.epoch, chunk.data.seq));
     else if (chunk.type === "data-pi-resync") this.show(askResync(this.view, chunk.data.latest));
