@@ -30,6 +30,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS: Final = {
+    "new": Entry("new", "Begin a workflow with a scenario, from an example."),
     "check": Entry("check", "Find mistakes in .flow files."),
     "fmt": Entry("fmt", "Write .flow files in their one canonical form."),
     "explain": Entry("explain", "Say what a finding means, with an example."),

@@ -18,6 +18,7 @@ standings    where the runs of a store stand
 severities   how much findings matter in a project
 mending      safe fixes applied to files
 locking      the lock of a project on disk
+new          a workflow begun from an example
 check        find mistakes
 fmt          canonical text
 explain      the page of a code
