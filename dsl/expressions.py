@@ -17,6 +17,7 @@ from windtunnel.dsl.diagnostics import Applicability, Diagnostic, Edit, Fix, Pla
 from windtunnel.dsl.foreign import NAME_RULE, described, shortened
 from windtunnel.dsl.strings import CONTROL, decode, dedent
 from windtunnel.dsl.syntax import Span
+from windtunnel.dsl.syntax.spans import span_at
 from windtunnel.dsl.tokens import MAX_NESTING, Token
 
 MAX_WHOLE: Final = 2**53 - 1
@@ -108,7 +109,7 @@ class Expressions:
     # --- names ----------------------------------------------------------------------------------------------
 
     def make_name(self, token: Token) -> s.Name:
-        span = Span(token.start, token.end)
+        span = span_at(token[2:])
         if len(token.text) > MAX_NAME:
             self.report(
                 "WT0011", f"this name has {len(token.text)} characters; at most {MAX_NAME} are allowed", span
@@ -123,7 +124,7 @@ class Expressions:
         return s.Name(token.text, span)
 
     def make_field(self, token: Token) -> s.Name:
-        return s.Name(token.text, Span(token.start, token.end))
+        return s.Name(token.text, span_at(token[2:]))
 
     make_word = make_field
 
@@ -158,13 +159,13 @@ class Expressions:
         return expr
 
     def make_ref(self, token: Token) -> s.Ref:
-        ref = s.Ref(token.text, Span(token.start, token.end))
+        ref = s.Ref(token.text, span_at(token[2:]))
         if "-" in token.text and token.text[0].isidentifier() and token.text.isascii():
             self.dashed.append(ref)
         return ref
 
     def make_number(self, token: Token) -> s.Literal:
-        return s.Literal(self.number(token), Span(token.start, token.end))
+        return s.Literal(self.number(token), span_at(token[2:]))
 
     def make_negative(self, minus: Token, token: Token) -> s.Literal:
         value = self.number(token)
@@ -172,7 +173,7 @@ class Expressions:
 
     def number(self, token: Token) -> int | float:
         """The value of a number; out of range is reported and read as 0."""
-        text = token.text.replace("_", "")
+        text = token.text.replace("_", "") if "_" in token.text else token.text
         if text.isdigit():
             value: int | float = int(text) if len(text) <= 16 else MAX_WHOLE + 1
             fits = value <= MAX_WHOLE
@@ -182,7 +183,7 @@ class Expressions:
         if fits:
             return value
         limit = f"whole numbers end at {MAX_WHOLE:_}" if text.isdigit() else "numbers end at about 1.8e308"
-        self.report("WT0018", "this number is too large", Span(token.start, token.end), help=limit)
+        self.report("WT0018", "this number is too large", span_at(token[2:]), help=limit)
         return 0
 
     def make_duration(self, token: Token) -> s.Duration:
@@ -190,20 +191,20 @@ class Expressions:
         unit = text.lstrip("0123456789")
         digits = text[: -len(unit)]
         whole = int(digits) * UNITS[unit] if len(digits) <= 16 else MAX_WHOLE + 1
-        span = Span(token.start, token.end)
+        span = span_at(token[2:])
         if whole > MAX_WHOLE:
             self.report("WT0018", "this duration is too long", span, help=f"durations end at {MAX_WHOLE:_}ms")
             whole = 0
         return s.Duration(whole, unit, span)  # type: ignore[arg-type]
 
     def make_true(self, token: Token) -> s.Literal:
-        return s.Literal(True, Span(token.start, token.end))
+        return s.Literal(True, span_at(token[2:]))
 
     def make_false(self, token: Token) -> s.Literal:
-        return s.Literal(False, Span(token.start, token.end))
+        return s.Literal(False, span_at(token[2:]))
 
     def make_null(self, token: Token) -> s.Literal:
-        return s.Literal(None, Span(token.start, token.end))
+        return s.Literal(None, span_at(token[2:]))
 
     def make_parens(self, left: Token, expr: s.Expr, right: Token) -> s.Expr:
         return replace(expr, span=Span(left.start, right.end))
@@ -220,7 +221,7 @@ class Expressions:
         return s.If(condition, consequent, alternative, Span(word.start, alternative.span.end))
 
     def make_binary(self, left: s.Expr, sign: Token, right: s.Expr) -> s.Binary:
-        return s.Binary(sign.text, left, right, Span(left.span.start, right.span.end))  # type: ignore[arg-type]
+        return s.Binary(sign.text, left, right, span_at((left.span[0], right.span[1])))  # type: ignore[arg-type]
 
     def make_tight_slash(self, left: s.Expr, _: Token, right: s.Expr) -> s.Expr:
         span = Span(left.span.start, right.span.end)
@@ -236,7 +237,7 @@ class Expressions:
         return s.Unary(sign.text, operand, Span(sign.start, operand.span.end))  # type: ignore[arg-type]
 
     def make_field_of(self, target: s.Expr, _: Token, name: s.Name) -> s.Field:
-        return s.Field(target, name, False, Span(target.span.start, name.span.end))
+        return s.Field(target, name, False, span_at((target.span[0], name.span[1])))
 
     def make_field_maybe(self, target: s.Expr, _: Token, name: s.Name) -> s.Field:
         return s.Field(target, name, True, Span(target.span.start, name.span.end))
@@ -245,8 +246,8 @@ class Expressions:
         return s.Index(target, index, Span(target.span.start, right.end))
 
     def make_call(self, function: Token, _: Token, arguments: list[s.Expr], right: Token) -> s.Call:
-        name = s.Name(function.text, Span(function.start, function.end))
-        return s.Call(name, tuple(arguments), False, Span(function.start, right.end))
+        name = s.Name(function.text, span_at(function[2:]))
+        return s.Call(name, tuple(arguments), False, span_at((function.start, right.end)))
 
     def make_call_template(
         self, word: Token, name: s.Name, _: Token, arguments: list[s.Expr], right: Token
@@ -294,20 +295,20 @@ class Expressions:
         return expr
 
     def make_text(self, left: Token, pieces: list[Piece], right: Token) -> s.Text:
-        span = Span(left.start, right.end)
+        span = span_at((left.start, right.end))
         if right.start - left.end > MAX_TEXT:
             self.report("WT0014", f"this string is longer than {MAX_TEXT:_} characters", span)
             return s.Text((), left.text != '"', span)
-        self.control_characters(pieces, left.text == '"')
-        if left.text == '"':
-            decoded = tuple(self.decoded(piece) if isinstance(piece, Token) else piece for piece in pieces)
-            return s.Text(decoded, False, span)
-        raw = [piece.text if isinstance(piece, Token) else None for piece in pieces]
-        values = dedent(raw)
+        one_line = left.text == '"'
+        self.control_characters(pieces, one_line)
+        if one_line:
+            decoded = [self.decoded(piece) if isinstance(piece, Token) else piece for piece in pieces]
+            return s.Text(tuple(decoded), False, span)
+        values = dedent([piece.text if isinstance(piece, Token) else None for piece in pieces])
         parts = [
-            piece if isinstance(piece, s.Expr) else value for piece, value in zip(pieces, values, strict=True)
+            value if isinstance(piece, Token) else piece for piece, value in zip(pieces, values, strict=True)
         ]
-        return s.Text(tuple(part for part in parts if part is not None and part != ""), True, span)
+        return s.Text(tuple([part for part in parts if part is not None and part != ""]), True, span)
 
     def control_characters(self, pieces: Sequence[Piece], one_line: bool) -> None:
         """Report the control characters of a string together; in one line they can be written as escapes."""
@@ -366,26 +367,26 @@ class Expressions:
         return s.LiteralType(text.constant or "", text.span)
 
     def make_literal_number_type(self, token: Token) -> s.LiteralType:
-        return s.LiteralType(self.number(token), Span(token.start, token.end))
+        return s.LiteralType(self.number(token), span_at(token[2:]))
 
     def make_literal_negative_type(self, minus: Token, token: Token) -> s.LiteralType:
         return s.LiteralType(-self.number(token), Span(minus.start, token.end))
 
     def make_literal_true_type(self, token: Token) -> s.LiteralType:
-        return s.LiteralType(True, Span(token.start, token.end))
+        return s.LiteralType(True, span_at(token[2:]))
 
     def make_literal_false_type(self, token: Token) -> s.LiteralType:
-        return s.LiteralType(False, Span(token.start, token.end))
+        return s.LiteralType(False, span_at(token[2:]))
 
     def make_literal_null_type(self, token: Token) -> s.LiteralType:
-        return s.LiteralType(None, Span(token.start, token.end))
+        return s.LiteralType(None, span_at(token[2:]))
 
     def make_named_type(self, token: Token) -> s.NamedType:
         name = self.make_field(token)
         return s.NamedType(name, None, None, name.span)
 
     def make_bounded_type(self, token: Token, _: Token, bounds: s.Bounds, right: Token) -> s.NamedType:
-        return s.NamedType(self.make_field(token), bounds, None, Span(token.start, right.end))
+        return s.NamedType(self.make_field(token), bounds, None, span_at((token.start, right.end)))
 
     def make_pattern_type(
         self, token: Token, _l: Token, bounds: s.Bounds, _c: Token, pattern: s.Text, right: Token

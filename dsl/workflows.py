@@ -8,6 +8,7 @@ from windtunnel.dsl import syntax as s
 from windtunnel.dsl.expressions import Expressions
 from windtunnel.dsl.spelling import nearest, suggestion
 from windtunnel.dsl.syntax import Span
+from windtunnel.dsl.syntax.spans import span_at
 from windtunnel.dsl.tokens import Token
 
 SETTINGS: Final = ("revision", "contract", "title", "maxSteps", "budget", "presentation")
@@ -54,7 +55,7 @@ def block(keyword: Token, end: int) -> s.Block:
 
 def word(token: Token) -> s.Name:
     """A keyword as a name."""
-    return s.Name(token.text, Span(token.start, token.end))
+    return s.Name(token.text, span_at(token[2:]))
 
 
 class Workflows(Expressions):
@@ -207,7 +208,7 @@ class Workflows(Expressions):
 
     def clause(self, keyword: Token, value: s.ClauseValue, end: int) -> s.Clause:
         """A clause from its keyword to `end`."""
-        return s.Clause(word(keyword), value, Span(keyword.start, end))
+        return s.Clause(word(keyword), value, span_at((keyword.start, end)))
 
     def make_clause(self, keyword: Token, value: s.Expr) -> s.Clause:
         bare = keyword.text == "kind" or (keyword.text == "tools" and value == s.Ref("any", value.span))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Final, NamedTuple
 
 
 class Span(NamedTuple):
@@ -15,6 +17,10 @@ class Span(NamedTuple):
     def to(self, other: Span) -> Span:
         """The span that begins with this one and ends with `other`."""
         return Span(self.start, max(self.end, other.end))
+
+
+span_at: Final[Callable[[tuple[int, int]], Span]] = partial(tuple.__new__, Span)
+"""A span from its two ends, for where very many are made."""
 
 
 @dataclass(frozen=True, slots=True)
