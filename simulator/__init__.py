@@ -16,14 +16,17 @@ run/          the engine: state, routing, completion, recovery
 store/        what survives a crash
 network       the links between the processes
 outside       the world outside, where effects happen once for each key
+around        who works on the run, and who sits behind
 moves         what can happen next
 facts         what a watcher knows of the workflow
 account       the watcher's account of a run, and what it holds it to
 promises      what must hold of effects, notifications and requests
+conduct       what must hold of whoever acts
 invariants    what must hold in every run
 tables        the components of the world as numbers, and every change of one
 offers        what provider, effects and people may do
 handlers      one handler call, made once for each distinct question
+seats         the states of those who sit behind, and how a seat changes hands
 world         everything wired together
 trace         a path written down with absolute names
 simulation    one path through the world

@@ -28,6 +28,7 @@ GOOD: Final = "no-bad-answer-completes"
 MUTED: Final = "nothing-shown-after-acceptance"
 TOOLS: Final = "no-tool-pending-when-idle"
 PAUSE: Final = "a-pause-holds"
+FENCE: Final = "a-lost-claim-writes-nothing"
 TIME: Final = "time-counts-only-in-a-turn"
 CANCELLED: Final = "only-people-cancel"
 ONCE: Final = "an-effect-with-a-key-once"
@@ -66,6 +67,7 @@ INVARIANTS: Final[Mapping[str, str]] = {
     WINNER: "the first answer, or the time that is up, wins; what comes later changes nothing",
     BYPASS: "a decision ends by an answer to its own request, by its timeout, or by being cancelled",
     PAUSE: "a pause holds when the step has ended, an escape at once and fails nothing; a person ends it",
+    FENCE: "a host that lost its claim writes nothing, and shows nothing",
     TIME: "the time of a step counts while its turn or effect goes on, not while the run waits or is paused",
 }
 """Every invariant by name, as one sentence."""
@@ -85,6 +87,7 @@ class Position(NamedTuple):
     phase: str
     outcome: str
     pausing: bool
+    parked: bool
 
 
 class Violation(NamedTuple):
@@ -109,6 +112,7 @@ class Watch(NamedTuple):
     phase: str = ""
     outcome: str = ""
     pausing: bool = False
+    parked: bool = False
     prompts: int = 0
     reminders: int = 0
     below: bool = False

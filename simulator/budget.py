@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-KINDS: Final = ("crash", "duplicate", "provider", "followup", "escape", "cancel", "timeout", "pause")
+KINDS: Final = (
+    *("crash", "duplicate", "provider", "followup", "escape", "cancel", "timeout"),
+    *("pause", "zombie"),
+)
 """Every kind of fault; a torn tail is a crash. New ones stand at the end."""
 
 FIRST_KINDS: Final = 7

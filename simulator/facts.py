@@ -18,7 +18,9 @@ from windtunnel.compiler.snapshot import (
 class Facts:
     """What the watcher knows of the workflow: from the snapshot alone."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, *, told: bool = True) -> None:
+        self.told = told
+        """Whether there is a session that notifications are shown in."""
         self.assistants = frozenset(
             name
             for name, node in snapshot.nodes.items()

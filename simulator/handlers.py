@@ -60,7 +60,10 @@ CODES: Final[dict[type, int]] = {
 
 
 class Move(NamedTuple):
-    """A draft of `moves`, interned: `handler` gets `message`, the other fields are the links without it."""
+    """A draft of `moves`, interned: `handler` gets `message`, the other fields are the links without it.
+
+    `seat` is the place of the process that moves, 0 for whoever works on the run; `role` what it can do.
+    """
 
     kind: str
     source: str
@@ -72,6 +75,8 @@ class Move(NamedTuple):
     timer: int
     again: bool
     label: str
+    seat: int = 0
+    role: int = 0
 
 
 class Outcome(NamedTuple):
@@ -105,13 +110,16 @@ class Handlers(Offers):
         return len(self._called)
 
     def _call(self, move: Move, state: State) -> int:
-        """The number of the outcome; each distinct (handler, state, view, message) is computed once."""
+        """The number of the outcome; each distinct (handler, state, view, message) is computed once.
+
+        `state` is as the process in the seat of the move sees it.
+        """
         handler, message = move.handler, move.message
         if handler == "loop":
             local, view = state[LOOP], self.conversation(state[LOG])
         elif handler == "engine":
             local = state[ENGINE]
-            view = self._engine_view(local, message, state)
+            view = self._engine_view(local, message, state, move.role)
         elif handler == "outside":
             local, view = state[OUTSIDE], 0
         elif handler == "outbox":
@@ -130,12 +138,12 @@ class Handlers(Offers):
                 assert again == self.outcomes[found], f"the {handler} is not pure: equal calls, two outcomes"
         return found
 
-    def _engine_view(self, local: int, message: int, state: State) -> int:
+    def _engine_view(self, local: int, message: int, state: State, role: int) -> int:
         """The narrowest view for a message: only a step by itself reads the run, only recovery the branch."""
         if message != self._step:
-            return self.narrow_view(state[STORE])
+            return self.narrow_view(state[STORE], role)
         recovers = self.engines.values[local].phase == "recover"
-        return self.wide_view(state[STORE], state[LOG] if recovers else -1)
+        return self.wide_view(state[STORE], state[LOG] if recovers else -1, role)
 
     def _run(self, handler: str, local: int, view: int, message: int) -> Outcome:
         event = self.messages.values[message]
@@ -145,6 +153,8 @@ class Handlers(Offers):
             return Outcome(0, message, (), (), ())
         if handler == "outside":
             return self._outside(local, message, cast(Behaviour, event))
+        if handler == "freeze":
+            return Outcome(0, message, (), (), ())
         read = self.views.values[view]
         if handler == "loop":
             assert isinstance(read, logs.Conversation), "the loop reads the conversation"
@@ -157,7 +167,7 @@ class Handlers(Offers):
         if isinstance(event, Answered):
             self.note_answer(read, event)
         state = self.engines.values[local]
-        if isinstance(event, Step) and state.phase == "down":
+        if isinstance(event, Step) and state.phase in ("down", "watching"):
             result = boot(self.program, read)
         elif isinstance(event, Step) and state.phase == "recover":
             result = recover(self.program, state, read)

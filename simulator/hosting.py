@@ -12,8 +12,13 @@ from typing import Any, Final, NamedTuple
 from pydantic import JsonValue
 
 INTERACTIVE: Final = "interactive"
-KINDS: Final = (INTERACTIVE,)
-"""Kinds of host: `interactive` owns the session and is seen by a person."""
+DETACHED: Final = "detached"
+DIRECT: Final = "direct"
+KINDS: Final = (INTERACTIVE, DETACHED, DIRECT)
+"""Kinds of host: `interactive` owns the session, and a person talks to it; a `detached` one works where
+nobody looks on, for the session that the run belongs to, if there is one; a `direct` client sees its own
+session itself, and nobody talks to it.
+"""
 
 ALSO: Final[Mapping[str, str]] = {
     "pause": "the person pauses the run, and lets it go on",
@@ -26,9 +31,15 @@ class HostingRefused(ValueError):
 
 
 class Hosting(NamedTuple):
-    """The hosts of a run. `also` names what else may happen, sorted."""
+    """The hosts of a run.
+
+    `origin` says whether a detached run belongs to a session, `second` that another host may take the run
+    over from one that is paused past its lease; `also` names what else may happen, sorted.
+    """
 
     host: str = INTERACTIVE
+    origin: bool = True
+    second: bool = False
     also: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -36,6 +47,10 @@ class Hosting(NamedTuple):
         found: dict[str, JsonValue] = {}
         if self.host != INTERACTIVE:
             found["host"] = self.host
+        if not self.origin:
+            found["origin"] = False
+        if self.second:
+            found["secondHost"] = True
         if self.also:
             found["also"] = list(self.also)
         return found
@@ -45,19 +60,28 @@ USUAL: Final = Hosting()
 """One interactive host, and nothing more."""
 
 
-def hosting(host: str = INTERACTIVE, also: Iterable[str] = ()) -> Hosting:
+def hosting(
+    host: str = INTERACTIVE, *, origin: bool = True, second_host: bool = False, also: Iterable[str] = ()
+) -> Hosting:
     """The hosts of a run by name. Raises HostingRefused."""
     if host not in KINDS:
         raise HostingRefused(f"There is no {host} host; there are {', '.join(KINDS)}.")
+    if host != DETACHED and not origin:
+        raise HostingRefused(f"Only a {DETACHED} host can be without an origin session.")
     asked = tuple(sorted(set(also)))
     for name in asked:
         if name not in ALSO:
             raise HostingRefused(f"Nothing is called {name}; there are {', '.join(ALSO)}.")
-    return Hosting(host, asked)
+    return Hosting(host, origin, second_host, asked)
 
 
 def from_json(value: Any) -> Hosting:
     """What `to_json` wrote. Raises HostingRefused and TypeError."""
     if not isinstance(value, dict) or not isinstance(value.get("also", []), list):
         raise TypeError("hosts are a record")
-    return hosting(str(value.get("host", INTERACTIVE)), [str(name) for name in value.get("also", [])])
+    return hosting(
+        str(value.get("host", INTERACTIVE)),
+        origin=value.get("origin") is not False,
+        second_host=value.get("secondHost") is True,
+        also=[str(name) for name in value.get("also", [])],
+    )

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from windtunnel.compiler.canonical import canonical
-from windtunnel.simulator import promises
+from windtunnel.simulator import conduct, promises
 from windtunnel.simulator.account import (
     ADOPTION,
     ASKED,
@@ -23,6 +23,7 @@ from windtunnel.simulator.account import (
     DIGEST,
     ENDINGS,
     ENDS,
+    FENCE,
     FOLD,
     GOOD,
     INVARIANTS,
@@ -72,7 +73,6 @@ from windtunnel.simulator.events import (
     Row,
     Settled,
     Submitted,
-    Timeout,
 )
 from windtunnel.simulator.facts import Facts
 from windtunnel.simulator.providers.behaviour import Addressed
@@ -86,6 +86,7 @@ __all__ = [
     "DIGEST",
     "ENDINGS",
     "ENDS",
+    "FENCE",
     "FOLD",
     "GOOD",
     "INVARIANTS",
@@ -122,13 +123,27 @@ __all__ = [
 
 
 def observe(
-    facts: Facts, watch: Watch, received: object, actions: tuple[Action, ...], stored: Position
+    facts: Facts,
+    watch: Watch,
+    received: object,
+    actions: tuple[Action, ...],
+    stored: Position,
+    by: str = "host",
 ) -> Seen:
-    """What one transition did, up to where it got; `stored` is what the store holds now."""
+    """What one transition did, up to where it got; `stored` is what the store holds now.
+
+    `by` is who did it: the `host` or a `worker`, who works on the run, a `bystander` with the session that
+    the run belongs to, or a `zombie`, which lost its claim.
+    """
     account = Account(facts, watch, received)
-    _time(account)
+    if by in ("bystander", "zombie"):
+        conduct.beside(account, actions, by)
+        return Seen(account.watch, tuple(account.violations), tuple(account.tested))
+    conduct.time(account)
     committed = False
     for action in actions:
+        if by == "worker":
+            conduct.unseen(account, action)
         match action:
             case Commit(events):
                 committed = True
@@ -153,20 +168,10 @@ def observe(
                     account.check(CALLS, not over, "the model is asked for a step of a run that ended")
     if committed:
         now = account.watch
-        mine = Position(now.status, now.paused, now.node, now.phase, now.outcome, now.pausing)
+        mine = Position(now.status, now.paused, now.node, now.phase, now.outcome, now.pausing, now.parked)
         account.check(FOLD, mine == stored, f"the events say {tuple(mine)}, the store {tuple(stored)}")
     _escaped(account, watch)
     return Seen(account.watch, tuple(account.violations), tuple(account.tested))
-
-
-def _time(account: Account) -> None:
-    """Whatever happens next, no time counted that should not."""
-    watch = account.watch
-    if watch.timer:
-        counts = watch.status == "running" and not watch.paused and watch.phase == "started"
-        account.check(TIME, counts, f"the time of {watch.node or 'a step'} counts though it does nothing")
-    if isinstance(account.received, Timeout):
-        account.set(timer=False)
 
 
 def _escaped(account: Account, before: Watch) -> None:
@@ -277,7 +282,9 @@ def _run_event(account: Account, event: Event) -> None:
         case "run_resumed":
             by_person = isinstance(account.received, Release)
             account.check(PAUSE, by_person or not watch.paused, "a paused run goes on by itself")
-            account.set(paused=False)
+            account.set(paused=False, parked=False)
+        case "run_parked":
+            account.set(parked=True)
         case _ if event.type in ENDINGS:
             _ended(account, event)
 
@@ -440,5 +447,7 @@ def _ended(account: Account, event: Event) -> None:
     ):
         fits = status in ("timed_out", "cancelled")
         account.check(ROUTES, fits, f"{watch.node} timed out without a route, but the run {status}")
-    account.set(status=status, paused=False, pausing=False, node="", phase="", outcome="", below=False)
+    account.set(
+        status=status, paused=False, pausing=False, parked=False, node="", phase="", outcome="", below=False
+    )
     account.set(called=False, applied=False, done=(), request="", digest="")

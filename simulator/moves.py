@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from windtunnel.simulator import network
+from windtunnel.simulator.around import Role
 from windtunnel.simulator.chat.loop import Begins, Grows, Item, Loop
 from windtunnel.simulator.clock import Timer
 from windtunnel.simulator.events import (
@@ -37,6 +38,8 @@ from windtunnel.simulator.events import (
 from windtunnel.simulator.network import Inbox, Late, Provider, Wire
 from windtunnel.simulator.providers.behaviour import Behaviour, Menu
 from windtunnel.simulator.run.engine import Engine
+
+THE_HOST: Final = Role()
 
 FOLLOW_UP: Final = "Any news?"
 """What a person says in exploration."""
@@ -92,12 +95,13 @@ class Drafts(NamedTuple):
 
 
 class Host(NamedTuple):
-    """The host's local state, whether its run is over, and whether the person may pause it."""
+    """A host's local state, whether its run is over, whether the person may pause it, and who it is."""
 
     loop: Loop
     engine: Engine
     over: bool
     pausable: bool = False
+    role: Role = THE_HOST
 
 
 def moves(host: Host, links: Links, menu: Menu | None, beyond: Beyond = NOTHING, *, late: bool) -> Drafts:
@@ -157,7 +161,8 @@ def _steps(host: Host, links: Links, beyond: Beyond) -> list[Draft]:
         return [Draft("", "self", "loop", Step(), links, "the host opens the session")]
     if loop.phase == "stopping" or (loop.phase == "idle" and loop.waiting is not None):
         found.append(Draft("", "self", "loop", Step(), links, "the agent loop goes on"))
-    if host.engine.phase in ("down", "recover", "ready"):
+    goes_on = ("down", "recover", "ready", "watching") if host.role.works else ("down",)
+    if host.engine.phase in goes_on:
         found.append(Draft("", "self", "engine", Step(), links, "the engine goes on"))
     if beyond.notice:
         found.insert(0, Draft("", "self", "outbox", Step(), links, "a notification is delivered"))
@@ -231,15 +236,17 @@ def _repeats(links: Links) -> list[Draft]:
 
 
 def _people(host: Host, links: Links) -> list[Draft]:
-    loop, engine, found = host.loop, host.engine, []
-    if loop.phase in ("asked", "streaming", "tools", "stopping") and loop.why != "escape":
+    loop, engine, role, found = host.loop, host.engine, host.role, list[Draft]()
+    if role.chat and loop.phase in ("asked", "streaming", "tools", "stopping") and loop.why != "escape":
         found.append(Draft("escape", "person", "loop", Escape(), links, "the person presses Escape"))
-    if host.pausable:
+    if host.pausable and role.works:
         found.append(Draft("pause", "person", "engine", Pause(), links, "the person pauses the run"))
     if host.over or loop.phase == "down" or engine.phase == "down":
         return found
-    found.append(Draft("cancel", "person", "engine", Cancel(), links, "the person cancels the run"))
-    found.append(Draft("followup", "person", "loop", Say(FOLLOW_UP), links, "the person sends a message"))
+    if role.works:
+        found.append(Draft("cancel", "person", "engine", Cancel(), links, "the person cancels the run"))
+    if role.chat:
+        found.append(Draft("followup", "person", "loop", Say(FOLLOW_UP), links, "the person sends a message"))
     return found
 
 

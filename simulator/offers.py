@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Final, cast
 
 from windtunnel.simulator import outside
 from windtunnel.simulator.events import Answered
@@ -10,17 +10,22 @@ from windtunnel.simulator.hosting import USUAL, Hosting
 from windtunnel.simulator.moves import Beyond, Host
 from windtunnel.simulator.network import CHAT, Provider
 from windtunnel.simulator.providers import behaviour as providers
-from windtunnel.simulator.providers.behaviour import Kind, Menu, Request
+from windtunnel.simulator.providers.behaviour import Kind, Menu, Request, says
 from windtunnel.simulator.providers.people import People
 from windtunnel.simulator.run.engine import View
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.state import Scope, visit
 from windtunnel.simulator.tables import UNTOLD, WAITS, Tables
 
-State = tuple[int, ...]
-"""Numbers of pools: loop, engine, inbox, wire, provider, late, timer, log, store, outside, budget, watch."""
+TOO_LATE: Final = says("answers", "Too late.")
+"""What the model says to a host that lost its claim."""
 
-LOOP, ENGINE, INBOX, WIRE, PROVIDER, LATE, TIMER, LOG, STORE, OUTSIDE, BUDGET, WATCH = range(12)
+State = tuple[int, ...]
+"""Numbers of pools: loop, engine, inbox, wire, provider, late, timer, log, store, outside, around, budget,
+watch.
+"""
+
+LOOP, ENGINE, INBOX, WIRE, PROVIDER, LATE, TIMER, LOG, STORE, OUTSIDE, AROUND, BUDGET, WATCH = range(13)
 
 
 class Offers(Tables):
@@ -41,11 +46,13 @@ class Offers(Tables):
         self._effects: dict[tuple[int, int], Menu] = {}
         self._answers: dict[int, tuple[tuple[str, Answered], ...]] = {}
 
-    def menu(self, call: Provider, state: State) -> Menu:
-        """What the provider may do with the question that is asked."""
+    def menu(self, call: Provider, state: State, *, zombie: bool = False) -> Menu:
+        """What the provider may do with the question that is asked; what a zombie hears does not matter."""
         asked = call.question
         if asked is None:
             return Menu((CHAT,))
+        if zombie:
+            return Menu((TOO_LATE,))
         view = self.narrow_view(state[STORE])
         key = (self.calls.id(call), view)
         found = self._menus.get(key)
@@ -78,7 +85,7 @@ class Offers(Tables):
             answers = self.answers_to(state[STORE])
             asked = self.stores.values[state[STORE]].request
             due = asked is not None and asked.due
-        notice = bool(stands & UNTOLD) and host.loop.phase != "down"
+        notice = bool(stands & UNTOLD) and host.loop.phase != "down" and host.role.session
         return Beyond(effect, answers, due, notice)
 
     def effect_menu(self, state: State) -> Menu:

@@ -61,16 +61,18 @@ def simulate(
     choices: Sequence[int] | Choices | None = None,
     provider: Provider | None = None,
     host: str = INTERACTIVE,
+    origin: bool = True,
+    second_host: bool = False,
     also: Iterable[str] = (),
 ) -> Run:
     """Run a workflow once. Without `seed` and `choices` nothing goes wrong and the first good behaviour is
     taken.
 
     `choices` are whole numbers, or something that answers questions; a `seed` draws behaviour and up to
-    SEEDED_FAULTS faults. `host` and `also` are as in `explore`. Raises InputRefused, NotSimulated and
-    HostingRefused.
+    SEEDED_FAULTS faults. What stands after `provider` is as in `explore`. Raises InputRefused,
+    NotSimulated and HostingRefused.
     """
-    around = hosting(host, also)
+    around = hosting(host, origin=origin, second_host=second_host, also=also)
     setup = Setup(snapshot, input, provider=provider, visit_cap=VISITS, hosting=around)
     return exploration.run(setup, budget(SEEDED_FAULTS, {}), _answers(seed, choices))
 
@@ -97,6 +99,8 @@ def explore(
     reference: str | None = None,
     provider: Provider | None = None,
     host: str = INTERACTIVE,
+    origin: bool = True,
+    second_host: bool = False,
     also: Iterable[str] = (),
 ) -> Exploration:
     """Every schedule with up to `faults` faults, of each kind at most as many as its cap.
@@ -104,12 +108,14 @@ def explore(
     Without an `input` every input is tried that may take another route. `exact` keeps whole states; a search
     stops after about `states` of them, MAX_STATES by default, and its report is not complete then. With
     `fault` a seeded bug is switched on; without a snapshot its own small world is explored. `reference` is
-    the name that tokens give the workflow. `host` is a kind of host and `also` names what else may happen,
-    of those in `hosting`; a seeded fault in its own world brings what it needs. Raises InputRefused,
-    NotSimulated, UnknownFault and HostingRefused.
+    the name that tokens give the workflow. `host` is a kind of host, which works for an `origin` session or
+    without one; a `second_host` may take the run over; `also` names what else may happen, of ALSO in
+    `hosting`. A seeded fault in its own world brings what it needs. Raises InputRefused, NotSimulated,
+    UnknownFault and HostingRefused.
     """
     caps = {"crash": crashes, "duplicate": duplicates, "provider": provider_faults}
-    setup = _setup(snapshot, input, fault, reference, provider, hosting(host, also))
+    around = hosting(host, origin=origin, second_host=second_host, also=also)
+    setup = _setup(snapshot, input, fault, reference, provider, around)
     most = MAX_STATES if states is None else states
     return exploration.explore(
         setup, faults=faults, caps=caps, seed=seed, most=most, exact=exact, progress=progress
@@ -123,10 +129,12 @@ def crashpoints(
     reference: str | None = None,
     provider: Provider | None = None,
     host: str = INTERACTIVE,
+    origin: bool = True,
+    second_host: bool = False,
     also: Iterable[str] = (),
 ) -> CrashPoints:
     """Every crash point of the crash-free paths, fired once. Raises as `explore` does."""
-    around = hosting(host, also)
+    around = hosting(host, origin=origin, second_host=second_host, also=also)
     return exploration.crashpoints(_setup(snapshot, input, None, reference, provider, around))
 
 

@@ -63,7 +63,8 @@ def node_starts(account: Account, node: str, again: bool) -> None:
 
 def notice_queued(account: Account, event: Event) -> None:
     """A notification waits to be shown."""
-    account.set(queued=(*account.watch.queued, event.node or ""))
+    if account.facts.told:
+        account.set(queued=(*account.watch.queued, event.node or ""))
 
 
 def notice_shown(account: Account, row: Row) -> None:

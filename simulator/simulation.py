@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import JsonValue
 
+from windtunnel.simulator.around import WORKER, ZOMBIE, Role
 from windtunnel.simulator.choices import Choices, Recorded
 from windtunnel.simulator.events import (
     Action,
@@ -19,17 +20,14 @@ from windtunnel.simulator.events import (
     Disarm,
     Emit,
     Event,
-    HangUp,
     Json,
     Perform,
-    Repair,
     Tell,
-    Withdraw,
 )
 from windtunnel.simulator.invariants import ENDINGS, Violation, stuck
 from windtunnel.simulator.providers.behaviour import Behaviour
 from windtunnel.simulator.trace import Writer
-from windtunnel.simulator.world import STORE, WATCH, Option, State, World, until
+from windtunnel.simulator.world import AROUND, STORE, WATCH, Option, State, World, until
 
 MAX_TRANSITIONS: Final = 100_000
 """Transitions of one run; a run that takes more is called stuck."""
@@ -77,6 +75,18 @@ class Run:
     film: Film | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(slots=True)
+class Desk:
+    """The lines that lead to what a process does next: what is in its queue, on its wire, late or outside."""
+
+    queue: list[int] = field(default_factory=list)
+    wire: int = 0
+    late: int = 0
+    effect: int = 0
+    last: int = 0
+    down: bool = False
+
+
 class Teller:
     """Follows one path step by step and writes it down."""
 
@@ -87,12 +97,8 @@ class Teller:
         self.violations: list[Violation] = []
         self._start = start
         self._frames: list[Frame] = []
-        self._queue: list[int] = []
-        self._wire = 0
-        self._late = 0
-        self._effect = 0
-        self._host = 0
-        self._down = False
+        others = world.arounds.values[start[AROUND]].others
+        self._desks = [Desk() for _ in (None, *others)]
 
     @property
     def film(self) -> Film:
@@ -103,24 +109,54 @@ class Teller:
         """Go this way: one transition passes."""
         writer, move = self.writer, option.move
         self._frames.append(Frame(writer.last, len(writer.entries), option))
+        role, desk = self.world.roles.values[move.role], self._desks[move.seat]
         writer.clock.tick()
         self._wait(option)
-        writer.causes(self._cause(option))
-        if self._down and move.source == "self":
-            self._down = False
+        writer.causes(_cause(desk, move.source))
+        if desk.down and move.source == "self":
+            desk.down = False
             writer.write("world", Event("world", "restarted"))
-        self._outside(option)
-        actions = self.world.outcomes[option.outcome].actions
-        process = "provider" if move.handler == "outside" else "host"
-        for action in actions if option.cut is None else until(actions, option.cut):
-            self._act(action, process)
+        self._outside(option, desk)
+        self._acts(option, role, desk)
         if move.source == "wire":
-            self._wire = writer.last
+            desk.wire = writer.last
         if option.cut is not None:
-            self._crash(option)
-        self._host = writer.last
+            self._crash(option, desk)
+        if option.refused >= 0:
+            writer.write("world", Event("world", "write_refused", payload=(("of", role.kind),)))
+        desk.last = writer.last
+        self._change_seats(option)
         self.state = option.state
         self.violations += option.violations
+
+    def _acts(self, option: Option, role: Role, desk: Desk) -> None:
+        """Everything that the transition did."""
+        actions = self.world.outcomes[option.outcome].actions
+        if option.cut is not None:
+            actions = until(actions, option.cut)
+        elif option.refused >= 0:
+            actions = actions[: option.refused]
+        process = "provider" if option.move.handler == "outside" else role.kind
+        for action in actions:
+            # Nobody hears of what a host says that lost its claim, nor sees the session of a worker.
+            unheard = role.kind == ZOMBIE and isinstance(action, Emit) and process != "provider"
+            unseen = role.kind == WORKER and isinstance(action, Append)
+            if not unheard and not unseen:
+                self._act(action, process, desk, timed=role.works)
+
+    def _change_seats(self, option: Option) -> None:
+        """Whoever comes, goes, or takes the first seat."""
+        before = self.world.arounds.values[self.state[AROUND]]
+        after = self.world.arounds.values[option.state[AROUND]]
+        if option.move.handler == "freeze":
+            self.writer.write("world", Event("world", "lease_lost", payload=(("of", before.first),)))
+            self.writer.clock.disarm()
+            self._desks = [Desk(down=True), *self._desks[1:], self._desks[0]]
+        elif option.refused >= 0:
+            self._desks.pop(option.move.seat)
+        elif before.first != after.first:
+            kinds = [other.kind for other in before.others]
+            self._desks[0] = self._desks.pop(1 + kinds.index(after.first))
 
     def _wait(self, option: Option) -> None:
         """Nothing else happens until the clock has come so far."""
@@ -131,7 +167,7 @@ class Teller:
         elif move.source == "clock" and not move.kind:
             clock.jump()
 
-    def _act(self, action: Action, process: str) -> None:
+    def _act(self, action: Action, process: str, desk: Desk, *, timed: bool) -> None:
         writer = self.writer
         match action:
             case Commit(events):
@@ -145,42 +181,26 @@ class Teller:
             case Emit(event):
                 writer.write(process, event)
             case Tell():
-                self._queue.append(writer.last)
+                desk.queue.append(writer.last)
             case Ask():
-                self._wire = writer.last
+                desk.wire = writer.last
             case Perform():
-                self._effect = writer.last
-            case Arm(timeout_ms):
+                desk.effect = writer.last
+            case Arm(timeout_ms) if timed:
                 writer.clock.arm(timeout_ms)
-            case Disarm(held):
+            case Disarm(held) if timed:
                 writer.clock.disarm(held=held)
-            case Repair() | HangUp() | Withdraw():
+            case _:
                 pass
 
-    def _cause(self, option: Option) -> int:
-        """The line that led to the message that is handled now."""
-        match option.move.source:
-            case "queue":
-                return self._queue.pop(0)
-            case "wire" | "provider":
-                return self._wire
-            case "outside":
-                return self._effect
-            case "late":
-                return self._late
-            case "self":
-                return self._host
-            case _:
-                return 0
-
-    def _outside(self, option: Option) -> None:
+    def _outside(self, option: Option, desk: Desk) -> None:
         """What comes from outside the host, or a second time, has a line of its own."""
         writer, move = self.writer, option.move
         message = self.world.messages.values[move.message]
         if move.source == "provider":
             assert isinstance(message, Behaviour), "a provider's move is a behaviour"
             self._provider(message, "agent")
-            self._wire = writer.last
+            desk.wire = writer.last
         elif move.source == "outside":
             assert isinstance(message, Behaviour), "an effect's move is a behaviour"
             self._provider(message, "effect")
@@ -196,7 +216,7 @@ class Teller:
         elif move.source == "clock":
             writer.write("world", Event("world", "timer_fired"))
         if move.kind == "duplicate":
-            self._late = writer.last
+            desk.late = writer.last
             writer.write("world", Event("world", "duplicated", payload=(("what", move.label),)))
         if move.source in ("person", "answer", "clock"):
             writer.causes(writer.last)
@@ -205,8 +225,8 @@ class Teller:
         kind = "provider_deviated" if behaviour.deviation else "provider_answered"
         self.writer.write("provider", Event(scope, kind, payload=(("behaviour", behaviour.name),)))
 
-    def _crash(self, option: Option) -> None:
-        """The host dies; the line says after, or inside, which write."""
+    def _crash(self, option: Option, desk: Desk) -> None:
+        """A process dies; the line says after, or inside, which write."""
         cut = option.cut
         assert cut is not None, "a crash has a place"
         actions = self.world.outcomes[option.outcome].actions
@@ -215,9 +235,26 @@ class Teller:
         payload = (("inside" if cut.torn else "after", place), ("torn", cut.torn))
         self.writer.causes()
         self.writer.write("world", Event("world", "crashed", payload=payload))
-        self.writer.clock.disarm()
-        self._queue, self._wire, self._late, self._effect = [], 0, 0, 0
-        self._down = True
+        if not option.move.seat:
+            self.writer.clock.disarm()
+        self._desks[option.move.seat] = Desk(down=True, last=desk.last)
+
+
+def _cause(desk: Desk, source: str) -> int:
+    """The line that led to the message that is handled now."""
+    match source:
+        case "queue":
+            return desk.queue.pop(0)
+        case "wire" | "provider":
+            return desk.wire
+        case "outside":
+            return desk.effect
+        case "late":
+            return desk.late
+        case "self":
+            return desk.last
+        case _:
+            return 0
 
 
 def write_name(action: Action) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from windtunnel.simulator import network, outside
+from windtunnel.simulator.around import ALONE, Around, Role
 from windtunnel.simulator.budget import Budget, spend
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat.loop import Item, Loop
@@ -79,11 +80,13 @@ class Tables:
         self.messages: Pool[ToLoop | ToEngine | Item | Behaviour] = Pool()
         self.views: Pool[View | logs.Conversation | Outbox] = Pool()
         self.pieces: Pool[Action] = Pool()
+        self.arounds: Pool[Around] = Pool()
+        self.roles: Pool[Role] = Pool()
         self.open_calls: set[int] = set()
         self._lates_after: dict[tuple[int, int, bool], int] = {}
         self._conversations: dict[int, int] = {}
-        self._narrow: dict[int, int] = {}
-        self._wide: dict[tuple[int, int], int] = {}
+        self._narrow: dict[tuple[int, int], int] = {}
+        self._wide: dict[tuple[int, int, int], int] = {}
         self._stands: dict[int, int] = {}
         self._lasting: dict[int, bool] = {}
         self._outboxes: dict[tuple[int, int], int] = {}
@@ -97,6 +100,7 @@ class Tables:
         self._spent: dict[tuple[int, str], int] = {}
         self.none_late = self.lates.id(())
         self.no_outside = self.outsides.id(NOTHING)
+        self.alone = self.arounds.id(ALONE)
 
     # --- links ----------------------------------------------------------------------------------------------
 
@@ -140,8 +144,11 @@ class Tables:
         return self.outsides.id(outside.dropped(self.outsides.values[number]))
 
     def keep(self, number: int, store: int) -> int:
-        """The outside without what no call that can still come will meet."""
-        if number == self.no_outside:
+        """The outside without what no call that can still come will meet.
+
+        Where a host may come back that lost its claim, a call of it can always come.
+        """
+        if number == self.no_outside or self.hosting.second:
             return number
         key = (number, store)
         found = self._kept.get(key)
@@ -219,24 +226,25 @@ class Tables:
             found = self._conversations[log] = self.views.id(logs.conversation(self.logs.values[log]))
         return found
 
-    def wide_view(self, store: int, log: int) -> int:
+    def wide_view(self, store: int, log: int, role: int = 0) -> int:
         """What the engine reads that goes on by itself: the whole run, and the branch of `log` if it is
         one.
         """
-        key = (store, log)
+        key = (store, log, role)
         found = self._wide.get(key)
         if found is None:
-            run = self.stores.values[store]
+            run, who = self.stores.values[store], self.roles.values[role]
             seen = None if log < 0 else logs.branch(self.logs.values[log], run.position.node)
-            found = self._wide[key] = self.views.id(View(run.position, run, seen))
+            found = self._wide[key] = self.views.id(View(run.position, run, seen, who.executor, who.works))
         return found
 
-    def narrow_view(self, store: int) -> int:
-        found = self._narrow.get(store)
+    def narrow_view(self, store: int, role: int = 0) -> int:
+        key = (store, role)
+        found = self._narrow.get(key)
         if found is None:
-            run = self.stores.values[store]
-            view = View(run.position, question(self.program, run))
-            found = self._narrow[store] = self.views.id(view)
+            run, who = self.stores.values[store], self.roles.values[role]
+            view = View(run.position, question(self.program, run), None, who.executor, who.works)
+            found = self._narrow[key] = self.views.id(view)
         return found
 
     def outbox_view(self, store: int, log: int) -> int:

@@ -10,6 +10,7 @@ transition     what a transition of the engine starts from and ends in
 words          every sentence that the engine says
 completion     whether an assistant answer completes its step, and the receipt
 submission     whether a submission is accepted
+claims         who may write, and what an executor leaves to the session of the run
 effects        actions and shells: called, and judged when they come back
 notifications  messages to the session: queued once, shown once
 decisions      questions for a person: asked, answered, or out of time

@@ -47,7 +47,7 @@ from windtunnel.simulator.events import (
     Withdraw,
 )
 from windtunnel.simulator.providers.behaviour import Kind
-from windtunnel.simulator.run import completion, decisions, effects, notifications, submission, words
+from windtunnel.simulator.run import claims, completion, decisions, effects, notifications, submission, words
 from windtunnel.simulator.run.program import Agent, Compute, Decision, Effect, Notify, Program
 from windtunnel.simulator.run.routing import Route, route, start
 from windtunnel.simulator.run.state import FINAL, OVER, Position, Run, Scope, visit
@@ -55,6 +55,7 @@ from windtunnel.simulator.run.transition import (
     HELD,
     OVER_STATE,
     READY,
+    VISIBLE,
     Engine,
     Result,
     View,
@@ -70,7 +71,7 @@ def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Re
     """One transition of the engine, for everything but recovery."""
     match message:
         case Step():
-            return _go_on(program, view.run)
+            return _go_on(program, view)
         case Delivered():
             return _delivered(program, local, view, message)
         case Submitted():
@@ -100,21 +101,23 @@ def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Re
 # --- going on by itself -------------------------------------------------------------------------------------
 
 
-def _go_on(program: Program, run: Run) -> Result:
+def _go_on(program: Program, view: View) -> Result:
     """Start the run, route an ended node, or begin a node."""
+    run, executor = view.run, view.executor
     position = run.position
     if position.status == "queued":
         if position.pausing:
             return HELD, (Commit((_run_started(program, run), Event("run", "run_paused"))),)
-        return _routed(program, start(program, run, _run_started(program, run)))
+        return _routed(program, start(program, run, _run_started(program, run)), executor)
     if position.phase != "started":
         if position.pausing:
             return HELD, (Commit((Event("run", "run_paused"),)),)
-        return _routed(program, route(program, run) if position.phase else start(program, run))
+        way = route(program, run) if position.phase else start(program, run)
+        return _routed(program, way, executor)
     node = program.nodes[position.node]
     match node:
         case Agent():
-            return send_step(program, READY, node, run)
+            return send_step(program, READY, node, run, executor)
         case Compute():
             return _compute(program, node, run)
         case Effect():
@@ -147,7 +150,7 @@ def _title(program: Program, run: Run) -> Payload:
         return ()
 
 
-def _routed(program: Program, way: Route) -> Result:
+def _routed(program: Program, way: Route, executor: str) -> Result:
     """Commit where the run goes, then send the prompt of an agent it goes to."""
     commit = Commit(way.events)
     if way.run.position.status in OVER:
@@ -155,7 +158,7 @@ def _routed(program: Program, way: Route) -> Result:
     node = program.nodes[way.run.position.node]
     if not isinstance(node, Agent):
         return READY, (commit,)
-    local, actions = send_step(program, READY, node, way.run)
+    local, actions = send_step(program, READY, node, way.run, executor)
     return local, (commit, *actions)
 
 
@@ -171,8 +174,13 @@ def _compute(program: Program, node: Compute, run: Run) -> Result:
 # --- prompts ------------------------------------------------------------------------------------------------
 
 
-def send_step(program: Program, local: Engine, agent: Agent, run: Run) -> Result:
-    """The step's own prompt; a prompt that cannot be made fails the node before anything is sent."""
+def send_step(program: Program, local: Engine, agent: Agent, run: Run, executor: str = VISIBLE) -> Result:
+    """The step's own prompt; a prompt that cannot be made fails the node before anything is sent.
+
+    A step that nobody would see is left to the session of the run.
+    """
+    if claims.leaves(program, agent, executor):
+        return claims.leave(agent, executor)
     scope = Scope(program, run)
     try:
         limit = completion.limit_of(agent, scope)
@@ -230,7 +238,8 @@ def _submitted(program: Program, local: Engine, view: View, message: Submitted) 
         return local, _refusal(agent.id, verdict.reason, message)
     payload: Payload = (("durationMs", ELAPSED), ("outcome", "ok"), ("output", Json(verdict.text)))
     finished = Event("node", "node_finished", agent.id, CURRENT, payload)
-    return local._replace(phase="accepted"), (
+    races = view.executor != VISIBLE and "W10" in program.switches
+    return local._replace(phase="ready" if races else "accepted"), (
         Commit((finished,)),
         Disarm(),
         Tell("loop", Reply("accepted", words.ACCEPTED, message.copy)),

@@ -7,6 +7,7 @@ Two transitions, so that a crash can fall between them: `boot` reads the store a
 from __future__ import annotations
 
 from windtunnel.simulator.events import ANSWER_ENTRY, CURRENT, OLDER_ENTRY, Action, Commit, Event, Payload
+from windtunnel.simulator.run.claims import PARKED, WATCHING
 from windtunnel.simulator.run.decisions import WAITING
 from windtunnel.simulator.run.engine import (
     OVER_STATE,
@@ -20,12 +21,17 @@ from windtunnel.simulator.run.engine import (
     send_step,
 )
 from windtunnel.simulator.run.program import Agent, Program
-from windtunnel.simulator.run.state import OVER, fold
+from windtunnel.simulator.run.state import FINAL, OVER, fold
+from windtunnel.simulator.run.transition import VISIBLE
 
 
 def boot(program: Program, view: View) -> Result:
     """The first look at the store."""
     position = view.position
+    if not view.mine and position.status not in FINAL:
+        return WATCHING, ()
+    if position.parked and view.executor != VISIBLE:
+        return PARKED, ()
     if position.status == WAITING:
         return Engine(WAITING), ()
     if position.status in OVER:
@@ -58,7 +64,7 @@ def recover(program: Program, local: Engine, view: View) -> Result:
         return finish(program, view, answer, entry)
     if branch.prompted:
         return send_resume(program, _next(local), node, view.run)
-    return send_step(program, local, node, view.run)
+    return send_step(program, local, node, view.run, view.executor)
 
 
 def _next(local: Engine) -> Engine:
@@ -74,5 +80,5 @@ def _fresh_attempt(program: Program, local: Engine, view: View) -> Result:
     commit: tuple[Action, ...] = (Commit((started,)),)
     if not isinstance(node, Agent):
         return READY, commit
-    after, actions = send_step(program, Engine(), node, fold(program, view.run, started))
+    after, actions = send_step(program, Engine(), node, fold(program, view.run, started), view.executor)
     return after, (*commit, *actions)

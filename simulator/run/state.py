@@ -27,7 +27,8 @@ Counts = tuple[tuple[str, int], ...]
 class Position(NamedTuple):
     """View: where the run stands. `phase` is "" before the start, then `started` or `ended`.
 
-    `pausing` says that a person wants it paused, which it is when the step in flight has ended.
+    `pausing` says that a person wants it paused, which it is when the step in flight has ended; `parked` that
+    it waits for the session that it belongs to.
     """
 
     status: str = "queued"
@@ -36,6 +37,7 @@ class Position(NamedTuple):
     phase: str = ""
     outcome: str = ""
     pausing: bool = False
+    parked: bool = False
 
 
 class Request(NamedTuple):
@@ -221,7 +223,11 @@ def _paused(program: Program, run: Run, event: Event) -> Run:
 
 def _resumed(program: Program, run: Run, event: Event) -> Run:
     """A run that goes on is still to pause where that was wanted."""
-    return run._replace(position=run.position._replace(paused=False, status="running"))
+    return run._replace(position=run.position._replace(paused=False, parked=False, status="running"))
+
+
+def _parked(program: Program, run: Run, event: Event) -> Run:
+    return run._replace(position=run.position._replace(parked=True))
 
 
 def _run_started(program: Program, run: Run, event: Event) -> Run:
@@ -276,6 +282,7 @@ _FOLDS: dict[str, Callable[[Program, Run, Event], Run]] = {
     "pause_withdrawn": _pausing,
     "run_paused": _paused,
     "run_resumed": _resumed,
+    "run_parked": _parked,
 }
 
 

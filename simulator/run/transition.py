@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from windtunnel.compiler.evaluator import Compiled, EvaluationError
 from windtunnel.simulator.chat.log import Answer, Branch
 from windtunnel.simulator.events import CURRENT, ELAPSED, Action, Commit, Disarm, Event, Payload
 from windtunnel.simulator.run.state import Position, Run, Scope
+
+VISIBLE: Final = "visible"
+PARK: Final = "park"
+UNSUPPORTED: Final = "unsupported"
+"""What an executor does with a step that is answered in a session: show it, leave it to that, refuse."""
 
 
 class Engine(NamedTuple):
@@ -15,8 +20,8 @@ class Engine(NamedTuple):
 
     `down`, `recover` (booted, the session not yet read), `ready` (goes on by itself), `sending` (a prompt is
     with the loop), `pending` (it was delivered), `accepted` (a submission was), `ending` (a node failed, its
-    turn is being aborted), `held` (paused), `over`. `cold` says that the step in flight was interrupted by a
-    crash.
+    turn is being aborted), `held` (paused), `watching` (somebody else works on the run), `parked` (the run
+    was left to its session), `over`. `cold` says that the step in flight was interrupted by a crash.
     """
 
     phase: str = "down"
@@ -29,11 +34,16 @@ class Engine(NamedTuple):
 class View(NamedTuple):
     """What one message lets the engine read: the position, the expressions' values, and for recovery the
     branch.
+
+    `executor` says what becomes of a step that is answered in a session; `mine` that nobody else works on
+    the run.
     """
 
     position: Position
     run: Run
     branch: Branch | None = None
+    executor: str = VISIBLE
+    mine: bool = True
 
 
 Result = tuple[Engine, tuple[Action, ...]]

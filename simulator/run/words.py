@@ -21,6 +21,7 @@ PUBLISHED: Final = "Published."
 
 RESUME: Final = "The workflow was interrupted during this step; please go on with it."
 
+NO_ORIGIN: Final = "Assistant completion requires an origin session."
 NO_MESSAGE: Final = "The turn ended without a final message."
 BLANK: Final = "The final message has no visible text."
 ABORTED: Final = "The provider aborted the turn."

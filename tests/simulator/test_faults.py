@@ -10,10 +10,16 @@ import pytest
 
 from windtunnel.simulator import explore, replay
 from windtunnel.simulator.faults import FAULTS, Fault
+from windtunnel.simulator.hosting import Hosting
 from windtunnel.simulator.operations import world_of
+from windtunnel.simulator.search import exploration
+from windtunnel.simulator.search.exploration import Setup
 
 ROOT = Path(__file__).parent.parent.parent / "simulator"
-JUDGES = ("invariants.py", "world.py", "tables.py", "moves.py", "search/*.py", "chat/loop.py", "chat/log.py")
+JUDGES = (
+    *("account.py", "conduct.py", "promises.py", "invariants.py", "world.py", "tables.py", "moves.py"),
+    *("handlers.py", "seats.py", "offers.py", "search/*.py", "chat/loop.py", "chat/log.py"),
+)
 GUARDED = ("run/*.py",)
 
 
@@ -31,11 +37,11 @@ def test_a_fault_is_found_in_its_own_world(fault: Fault) -> None:
     assert run.violations[0].invariant == fault.invariant
 
 
-@pytest.mark.parametrize("world", sorted({fault.world for fault in FAULTS}))
-def test_the_sound_engine_passes_the_same_bounds(world: str) -> None:
+@pytest.mark.parametrize(("world", "around"), sorted({(fault.world, fault.hosting) for fault in FAULTS}))
+def test_the_sound_engine_passes_the_same_bounds(world: str, around: Hosting) -> None:
     """Nothing breaks without the switch, and nothing is left out."""
     fault = next(fault for fault in FAULTS if fault.world == world)
-    found = explore(world_of(fault))
+    found = exploration.explore(Setup(world_of(fault), hosting=around))
     assert found.violations == ()
     assert found.complete
     assert found.crash_points.missed == found.edges.missed == found.exits.missed == ()

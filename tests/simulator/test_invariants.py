@@ -21,6 +21,7 @@ from windtunnel.simulator.invariants import (
     CANCELLED,
     DIGEST,
     ENDS,
+    FENCE,
     FOLD,
     GOOD,
     INVARIANTS,
@@ -50,7 +51,15 @@ from windtunnel.simulator.run import completion, decisions, effects, engine, rec
 Patch = Callable[[pytest.MonkeyPatch], None]
 SMALL = {"answer": ANSWER, "decide": DECIDE, "loop": LOOP, "pay": PAY, "ask": ASK}
 BY_SWITCH = {RESPONSES: "W01", SETTLED: "W04", ADOPTION: "W02", SUBMISSION: "W08", RERUN: "W12"}
-BY_SWITCH |= {ASKED: "W13", WINNER: "W15", CANCELLED: "W19", NOTICES: "W22", ONCE: "W23", TIME: "W25"}
+BY_SWITCH |= {
+    ASKED: "W13",
+    WINNER: "W15",
+    CANCELLED: "W19",
+    NOTICES: "W22",
+    ONCE: "W23",
+    TIME: "W25",
+    FENCE: "W11",
+}
 
 
 def wrap(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, change: Callable[..., Any]) -> None:
@@ -289,6 +298,7 @@ def test_every_premise_was_true_somewhere() -> None:
         found = explore(flow(text), faults=1)
         assert found.violations == ()
         tested |= set(found.tested)
+    tested |= set(explore(flow(ANSWER), faults=1, second_host=True).tested)
     assert sorted({*tested, STUCK}) == sorted(INVARIANTS)
 
 
