@@ -72,6 +72,7 @@ mending        safe fixes put into a text
 revision       the lock, and what it takes to keep it
 explanation    the page of a code
 places         where a run can stand and go, through all includes
+rounds         after how many rounds a count ends a cycle
 bounds         the most that a run can take, as a formula
 facts          what can be told before a run
 standing       what a change means to runs that are not over

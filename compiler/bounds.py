@@ -1,7 +1,8 @@
 """The most that one run can take of something, as a formula over the limits that bound it.
 
 Each workflow is summed up once for each mount: the longest path of its graph, where a cycle weighs its own
-longest path once more for every repetition that its limits allow. A mount weighs what its child takes.
+longest path once more for every repetition that its limits, or matches that count visits, allow. A mount
+weighs what its child takes.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from windtunnel.compiler.canonical import CanonicalError
 from windtunnel.compiler.evaluator import compile_expression
 from windtunnel.compiler.places import targets
 from windtunnel.compiler.printing import expression_text, local_name
+from windtunnel.compiler.reading import reads
+from windtunnel.compiler.rounds import Counted, counted
 from windtunnel.compiler.snapshot import (
     ArmModel,
+    ComputeNode,
     EdgeModel,
     Expression,
     FieldModel,
@@ -39,6 +43,9 @@ Cap = Callable[[str], int | None]
 
 MAX_TERMS: Final = 40
 """Parts of a sum that a formula names; the rest is counted."""
+
+MAX_COMPUTED: Final = 8
+"""Computed nodes, each read by the one before it, that are followed for the usual value of a number."""
 
 _START: Final = "start"
 
@@ -140,18 +147,55 @@ class _Scope:
                     limits.setdefault(arm.limit.counter or arm.key, arm)
                 if arm.limit.then.node in members:
                     rest.add_edge(edge.source, arm.limit.then.node)
+        counts = [] if nx.is_directed_acyclic_graph(rest) else self._counted(rest, members)
         if not nx.is_directed_acyclic_graph(rest):
             arrows: list[str] = [arrow[0] for arrow in nx.find_cycle(rest, sorted(members))]
             names = " → ".join(local_name(name, self._path) for name in [*arrows, arrows[0]])
             return Bound(None, None, f"no limit on {names}")
         times = [self._limit(arm) for arm in limits.values()]
-        if unknown := next((each for each in times if each.value is None), None):
+        terms = [Bound("1", 1), *times] if len(counts) == 0 or counts[0].more else times
+        terms += [self._count(count.most) for count in counts]
+        if unknown := next((each for each in terms if each.value is None), None):
             return Bound(None, None, f"nothing bounds {unknown.formula}")
         once = _longest(rest, weights)
-        repetitions = 1 + sum(each.value or 0 for each in times)
-        formula = f"(1 + {' + '.join(each.formula or '' for each in times)})"
+        repetitions = sum(each.value or 0 for each in terms)
+        formula = " + ".join(each.formula or "" for each in terms)
+        formula = f"({formula})" if len(terms) > 1 else formula
         inside = f"({once.formula})" if " + " in (once.formula or "") else once.formula
         return Bound(f"{formula} × {inside}", repetitions * (once.value or 0))
+
+    def _counted(self, rest: nx.DiGraph[str], members: frozenset[str]) -> list[Counted]:
+        """Take the arrows out of a graph that a count of visits ends; the counts that did it, in order."""
+        found: list[Counted] = []
+        for name in sorted(members):
+            for edge in self._leaving.get(name, ()):
+                staying = [arm.to.node for arm in edge.arms if arm.limit is None and arm.to.node in members]
+                others = [each for each in self._leaving[name] if each is not edge]
+                elsewhere = {t.node for each in others for t in targets(each)}
+                if not staying or elsewhere & set(staying):
+                    continue
+                bounded = (c for c in counted(self._snapshot, edge, members) if self._grows(c, name, members))
+                if count := next(bounded, None):
+                    found.append(count)
+                    rest.remove_edges_from((name, to) for to in staying)
+        return found
+
+    def _grows(self, count: Counted, source: str, members: frozenset[str]) -> bool:
+        """Whether every way back to a vertex of a cycle passes a visit that is counted."""
+        if count.node not in members:
+            return False
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_node(source)
+        for name in members:
+            for edge in self._leaving.get(name, ()):
+                if name == count.node and count.outcome in (None, edge.on):
+                    continue
+                graph.add_edges_from((name, to.node) for to in targets(edge) if to.node in members)
+        return not any(source in nx.descendants(graph, after) | {after} for after in graph.successors(source))
+
+    def _count(self, most: Expression) -> Bound:
+        text = expression_text(most, self._path, self._snapshot.composition.mounts.keys())
+        return Bound(text, self._known.number(most))
 
     def _vertex(self, name: str) -> Bound:
         if name == _START:
@@ -217,7 +261,7 @@ class _Known:
 
     def number(self, expression: Expression) -> int | None:
         """The whole number that an expression usually gives."""
-        value = self._value(expression)
+        value = self._value(expression) if self._is_sure(expression) else None
         if isinstance(value, int) and not isinstance(value, bool):
             return value
         names: list[str] = []
@@ -230,6 +274,17 @@ class _Known:
         mounts = self._snapshot.composition.mounts
         path = read[1]
         return _largest(mounts[path].input_type if path else self._snapshot.input, names)
+
+    def _is_sure(self, expression: Expression, depth: int = 0) -> bool:
+        """Whether an expression depends on inputs alone, also through `let`s and computed nodes."""
+        for read in reads(expression, self._snapshot.lets):
+            node = self._snapshot.nodes.get(read.name) if read.kind == "node" else None
+            inner = node.value if isinstance(node, ComputeNode) else None
+            if read.kind != "input" and (
+                inner is None or depth >= MAX_COMPUTED or not self._is_sure(inner, depth + 1)
+            ):
+                return False
+        return True
 
     def _value(self, expression: Expression) -> JsonValue:
         try:
@@ -246,8 +301,10 @@ class _Known:
         return self._value(self._snapshot.lets[name])
 
     def node(self, node: str) -> JsonValue:
-        """Nothing has run."""
-        return None
+        """What is computed of inputs; nothing else has run."""
+        found = self._snapshot.nodes.get(node)
+        computed = isinstance(found, ComputeNode) and self._is_sure(found.value)
+        return self._value(found.value) if isinstance(found, ComputeNode) and computed else None
 
     def exit(self, mount: str, name: str) -> JsonValue:
         """Nothing was left."""

@@ -107,7 +107,9 @@ def test_the_bound_of_a_mount_ends_at_its_own_steps() -> None:
         (["field", ["input", ""], "most", False], 9),
         (["field", ["input", ""], "free", False], None),
         (["op", "+", ["field", ["input", ""], "n", False], const(2)], 5),
-        (["node", "a"], None),
+        (["node", "a"], 1),
+        (["node", "b"], None),
+        (["??", ["node", "b"], const(4)], None),
         (const(True), None),
     ],
 )
@@ -120,12 +122,64 @@ def test_the_usual_value_of_a_number(expression: list[Any], expected: int | None
         "free": {"type": integer},
     }
     made = snapshot(
-        {"a": compute()},
-        [edge("start", "a"), edge("a", "exit done")],
+        {"a": compute(), "b": agent()},
+        [edge("start", "a"), edge("a", "b"), edge("b", "exit done")],
         input={"kind": "record", "fields": fields},
     )
     assert usual_number(made, expression) == expected
     assert usual_number(made, 12) == 12
+
+
+# --- cycles that a count ends -------------------------------------------------------------------------------
+
+COUNTED = """language 1
+workflow w {
+  input { topic: text, most: int(1..9) = 4 }
+  compute known = { most: input.most }
+  agent write { prompt "${input.topic}" expectedOutput { good: bool } }
+  compute check = { way: WAY, most: known.most }
+  edges {
+    start -> known -> write -> check -> match .way {
+      "again" -> write
+      "done" -> exit done
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "expected"),
+    [
+        ("visits(write) >= 3", Bound("known + 3 × (write + check)", 7)),
+        ("visits(write) > 3", Bound("known + (1 + 3) × (write + check)", 9)),
+        ("3 <= visits(check)", Bound("known + 3 × (write + check)", 7)),
+        ("write.good or visits(write) >= input.most", Bound("known + input.most × (write + check)", 9)),
+        ('visits(write, "ok") >= known.most', Bound("known + known.most × (write + check)", 9)),
+        ("not (visits(write) < 2)", Bound("known + 2 × (write + check)", 5)),
+        ("write.good and visits(write) >= 3", None),
+        ("visits(known) >= 3", None),
+        ("visits(write) < 3", None),
+    ],
+)
+def test_a_count_that_surely_ends_a_cycle_bounds_it(way: str, expected: Bound | None) -> None:
+    """With the usual value of what it is compared with, also where that is computed before."""
+    made = compiled(COUNTED.replace("WAY", f'if {way} then "done" else "again"'))
+    found = steps(made)
+    if expected is None:
+        assert (found.formula, found.value) == (None, None)
+        assert found.reason.startswith("no limit on ")
+    else:
+        assert found == expected
+
+
+def test_a_count_bounds_only_the_cycles_that_it_counts() -> None:
+    """A retry of the node goes round without reaching the match."""
+    text = COUNTED.replace("WAY", 'if visits(write) >= 3 then "done" else "again"')
+    retried = text.replace("    start ->", "    write on failed -> write\n    start ->")
+    assert steps(compiled(retried)).value is None
+    limited = text.replace("    start ->", "    write on failed -> write limit 2 then -> check\n    start ->")
+    assert steps(compiled(limited)) == Bound("known + (2 + 3) × (write + check)", 11)
 
 
 ARROWS = st.lists(
