@@ -13,6 +13,7 @@ agents      05      clauses, prompts, timeouts
 assistant   06      visible answers
 decisions   07      choices, defaults, ways around an approval
 effects     08      keys, commands
+turns       09      turns of the model
 costs       09      steps
 limits      03      limits that cannot be reached
 staged      12      one scenario under check

@@ -84,7 +84,7 @@ def _check_cycles(typed: Typed, caught: set[str], stuck: set[str]) -> None:
     """A cycle is bounded by a limit on an arrow, by a person in it, or by a match that surely leaves it."""
     steps = _unlimited(typed, caught)
     order = {node: index for index, node in enumerate(typed.graph.nodes)}
-    counted = {route.index: counts for route in typed.graph.routes if (counts := _counts(typed, route))}
+    counted = {route.index: counts for route in typed.graph.routes if (counts := counts_of(typed, route))}
     bounded: set[int] = set()
     while True:
         graph = _graph(step for step in steps if step.route.index not in bounded)
@@ -95,7 +95,7 @@ def _check_cycles(typed: Typed, caught: set[str], stuck: set[str]) -> None:
             for route in typed.graph.routes
             if route.index in counted
             and route.source in component
-            and any(_is_left(typed, steps, component, route, count) for count in counted[route.index])
+            and any(is_left(typed, steps, component, route, count) for count in counted[route.index])
         }
         if not found - bounded:
             break
@@ -135,7 +135,7 @@ def _graph(steps: Iterable[Step]) -> Digraph:
     return Digraph((), ((step.source, step.goal) for step in steps))
 
 
-def _counts(typed: Typed, route: Route) -> list[Count]:
+def counts_of(typed: Typed, route: Route) -> list[Count]:
     """The counts that the match of a route depends on."""
     if route.match is None:
         return []
@@ -143,7 +143,7 @@ def _counts(typed: Typed, route: Route) -> list[Count]:
     return list(dict.fromkeys(count for count in found if count is not None))
 
 
-def _is_left(typed: Typed, steps: list[Step], component: set[str], route: Route, count: Count) -> bool:
+def is_left(typed: Typed, steps: list[Step], component: set[str], route: Route, count: Count) -> bool:
     """Whether a match surely leads out of a component once a count is large, and the count surely grows."""
     if count.node not in component:
         return False
