@@ -103,7 +103,8 @@ class Watch(NamedTuple):
     `live` says that the turn of the step has not settled in this process; `called` and `applied` what became
     of the effect in this visit, `done` which effects with a key were applied; `queued` are the nodes of
     notifications that were not recorded as shown, `shown` says that the first one was; `request` is `open`,
-    `answered`, `timeout` or `cancelled`; `timer` says that the time of the step counts.
+    `answered`, `timeout` or `cancelled`; `timer` says that the time of the step counts; `aside` holds
+    prompts, responses and text of the attempt on the branch that was left.
     """
 
     status: str = "queued"
@@ -132,6 +133,7 @@ class Watch(NamedTuple):
     request: str = ""
     digest: str = ""
     timer: bool = False
+    aside: tuple[int, int, str | None] = (0, 0, None)
 
 
 class Seen(NamedTuple):

@@ -90,8 +90,9 @@ class Row:
     """One entry of the session log.
 
     `kind` is `session`, `step` (a prompt of the engine), `user`, `queued` (an accepted follow-up),
-    `assistant`, `tool` or `notice` (a notification of `node`). `prompt` tells step prompts apart: `step`,
-    `reminder`, `resume`. `stop` is an assistant row's stop reason, `calls` the tools that it calls.
+    `assistant`, `tool`, `notice` (a notification of `node`) or `leaf` (another branch is the current one).
+    `prompt` tells step prompts apart: `step`, `reminder`, `resume`. `stop` is an assistant row's stop reason,
+    `calls` the tools that it calls.
     """
 
     kind: str
@@ -167,6 +168,11 @@ class Say:
 @dataclass(frozen=True, slots=True)
 class Escape:
     """Person to loop: stop the turn that is running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Person to loop: go to the branch of the session before the last prompt, or back to the one below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +291,7 @@ class Step:
     """A process goes on by itself."""
 
 
-ToLoop: TypeAlias = Prompt | Reply | Abort | Say | Escape | Step
+ToLoop: TypeAlias = Prompt | Reply | Abort | Say | Escape | Switch | Step
 FromOutside: TypeAlias = Returned | Answered | Deadline
 ToEngine: TypeAlias = (
     Delivered

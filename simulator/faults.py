@@ -75,6 +75,14 @@ FAULTS: Final = (
         "loop.flow",
     ),
     Fault(
+        "W03",
+        "an answer of a branch that was left is adopted",
+        "an answer counts on the branch that the session is on",
+        ADOPTION,
+        "answer.flow",
+        hosting(also=("branch",)),
+    ),
+    Fault(
         "W04",
         "the next node starts at message_end, before the turn settled",
         "a step completes when its turn has settled",

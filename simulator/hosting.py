@@ -21,6 +21,7 @@ session itself, and nobody talks to it.
 """
 
 ALSO: Final[Mapping[str, str]] = {
+    "branch": "the person goes to another branch of the session, and back",
     "pause": "the person pauses the run, and lets it go on",
 }
 """What may happen beside the usual, by name, as one sentence."""

@@ -216,6 +216,10 @@ def _row(account: Account, row: Row) -> None:
         account.set(below=False, of_step=watch.of_step and watch.live, accepted=False)
     elif row.kind == "notice":
         promises.notice_shown(account, row)
+    elif row.kind == "leaf":
+        prompts, responses, text = watch.aside
+        account.set(aside=(watch.prompts, watch.responses, watch.text), below=False)
+        account.set(prompts=prompts, responses=responses, text=text)
     elif row.kind == "tool":
         account.set(calls=watch.calls - 1)
     elif row.kind == "assistant":
@@ -350,6 +354,7 @@ def _started(account: Account, event: Event) -> None:
     account.set(
         node=node, phase="started", outcome="", prompts=0, reminders=0, below=False, responses=0, text=None
     )
+    account.set(aside=(0, 0, None))
 
 
 def _count_step(account: Account, node: str) -> None:
@@ -397,6 +402,8 @@ def _answered(account: Account, event: Event, node: str) -> None:
     fields = dict(receipt.fields) if isinstance(receipt, Record) else {}
     adopted = fields.get("entryId") == OLDER_ENTRY
     account.check(ADOPTION, not adopted, f"{node} takes the answer of an older attempt for its own")
+    left = watch.responses == 0 and watch.aside[1] > 0
+    account.check(ADOPTION, not left, f"{node} takes an answer of a branch that was left")
     account.check(
         INVISIBLE, watch.prompts > 0, f"{node} has an output, but its prompt was never in the session"
     )

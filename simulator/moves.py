@@ -30,6 +30,7 @@ from windtunnel.simulator.events import (
     Settled,
     Step,
     Submitted,
+    Switch,
     Tell,
     Timeout,
     ToEngine,
@@ -95,13 +96,17 @@ class Drafts(NamedTuple):
 
 
 class Host(NamedTuple):
-    """A host's local state, whether its run is over, whether the person may pause it, and who it is."""
+    """A host's local state, whether its run is over, whether the person may pause it, and who it is.
+
+    `branches` says that the session is one with branches, and that a step is in flight.
+    """
 
     loop: Loop
     engine: Engine
     over: bool
     pausable: bool = False
     role: Role = THE_HOST
+    branches: bool = False
 
 
 def moves(host: Host, links: Links, menu: Menu | None, beyond: Beyond = NOTHING, *, late: bool) -> Drafts:
@@ -239,6 +244,9 @@ def _people(host: Host, links: Links) -> list[Draft]:
     loop, engine, role, found = host.loop, host.engine, host.role, list[Draft]()
     if role.chat and loop.phase in ("asked", "streaming", "tools", "stopping") and loop.why != "escape":
         found.append(Draft("escape", "person", "loop", Escape(), links, "the person presses Escape"))
+    if host.branches and role.chat and loop.phase == "idle" and engine.phase in ("down", "recover", "held"):
+        label = "the person goes to another branch of the session"
+        found.append(Draft("branch", "person", "loop", Switch(), links, label))
     if host.pausable and role.works:
         found.append(Draft("pause", "person", "engine", Pause(), links, "the person pauses the run"))
     if host.over or loop.phase == "down" or engine.phase == "down":

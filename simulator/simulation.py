@@ -38,6 +38,7 @@ DONE: Final = {
     "escape": "escaped",
     "cancel": "cancel_requested",
     "pause": "asked_to_pause",
+    "branch": "went_to_another_branch",
 }
 """What a person did, by the fault that it costs."""
 

@@ -40,7 +40,7 @@ from windtunnel.simulator.run.state import FINAL, Run, question
 from windtunnel.simulator.store.memory import commit
 
 AGES, TOLD = 1, 2
-ENDED, WAITS, UNTOLD, PAUSABLE = 1, 2, 4, 8
+ENDED, WAITS, UNTOLD, PAUSABLE, BRANCHES = 1, 2, 4, 8, 16
 
 
 class Cut(NamedTuple):
@@ -66,6 +66,7 @@ class Tables:
         self.program = program
         self.hosting = hosting
         self.pauses = "pause" in hosting.also
+        self.branches = "branch" in hosting.also
         self.loops: Pool[Loop] = Pool()
         self.engines: Pool[Engine] = Pool()
         self.inboxes: Pool[Inbox] = Pool()
@@ -258,7 +259,7 @@ class Tables:
         return found
 
     def stands(self, store: int) -> int:
-        """How the run stands: ENDED, WAITS, PAUSABLE, and UNTOLD where a notification is queued."""
+        """How the run stands: ENDED, WAITS, PAUSABLE, BRANCHES, and UNTOLD where a notification is queued."""
         found = self._stands.get(store)
         if found is None:
             run = self.stores.values[store]
@@ -266,6 +267,8 @@ class Tables:
             found = ENDED if status in FINAL else WAITS if status == "waiting" else 0
             if self.pauses and not found and not paused:
                 found = PAUSABLE
+            if self.branches and not found & ENDED and run.position.phase == "started":
+                found |= BRANCHES
             found = self._stands[store] = found | (UNTOLD if run.outbox else 0)
         return found
 

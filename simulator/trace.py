@@ -74,6 +74,8 @@ class Writer:
         self._told: dict[str, int] = {}
         self._continued: str | None = None
         self._finished = 0
+        self._leaf: str | None = None
+        self._left: tuple[str | None, str | None, str | None] = (None, None, None)
         self._causes: tuple[int, ...] = ()
 
     @property
@@ -170,6 +172,7 @@ class Writer:
         self._attempt, self._node = f"attempt-{self._attempts}", node
         self._started_at = self.clock.now_ms
         self._prompt = self._answer = None
+        self._left = (None, None, None)
         self._below = False
 
     def _older_attempt(self) -> str:
@@ -178,8 +181,8 @@ class Writer:
     def _entry(self, row: Row) -> None:
         id = f"entry-{len(self.entries) + 1}"
         entry: dict[str, Any] = {"id": id, "kind": row.kind}
-        if self.entries:
-            entry["parentId"] = self.entries[-1]["id"]
+        if self._leaf is not None:
+            entry["parentId"] = self._leaf
         if row.kind == "step":
             entry |= {
                 "runId": self.run,
@@ -190,6 +193,8 @@ class Writer:
             }
             if row.max_chars is not None:
                 entry["maxOutputChars"] = row.max_chars
+        elif row.kind == "leaf":
+            entry["leafId"] = self._other_branch()
         elif row.kind == "notice":
             entry |= {"runId": self.run, "nodeId": row.node, "index": self._told.get(row.node or "", 0) + 1}
         elif row.kind == "user" and row.consumes:
@@ -203,8 +208,20 @@ class Writer:
         self.entries.append(entry)
         self._place(entry)
 
+    def _other_branch(self) -> str | None:
+        """Where the branch before the last prompt ends, or the one that was left."""
+        if self._prompt is None:
+            to = self._left[2]
+        else:
+            to = next(e.get("parentId") for e in self.entries if e["id"] == self._prompt)
+        here = (self._prompt, self._answer, self._leaf)
+        (self._prompt, self._answer, _), self._left = self._left, here
+        self._below = False
+        return to
+
     def _place(self, entry: Mapping[str, Any]) -> None:
         """What an entry is to the current attempt."""
+        self._leaf = entry["leafId"] if entry["kind"] == "leaf" else entry["id"]
         if entry["kind"] == "step":
             self._prompt, self._below = entry["id"], True
         elif entry["kind"] == "user":

@@ -53,7 +53,7 @@ from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.state import FINAL
 from windtunnel.simulator.seats import Seats
 from windtunnel.simulator.store.memory import created
-from windtunnel.simulator.tables import AGES, ENDED, PAUSABLE, WAITS, Cut, until
+from windtunnel.simulator.tables import AGES, BRANCHES, ENDED, PAUSABLE, WAITS, Cut, until
 
 __all__ = [
     "AROUND",
@@ -232,8 +232,9 @@ class World(Seats):
     def _draft(self, state: State, comes: bool, role: int) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
         """The moves before and after those of late messages; all of them after, where there are none."""
         links, who = self._links(state), self.roles.values[role]
-        over, pausable = self.over(state), bool(self.stands(state[STORE]) & PAUSABLE)
-        host = Host(self.loops.values[state[LOOP]], self.engines.values[state[ENGINE]], over, pausable, who)
+        loop, engine, stands = state[LOOP], state[ENGINE], self.stands(state[STORE])
+        may = (bool(stands & PAUSABLE), who, bool(stands & BRANCHES))
+        host = Host(self.loops.values[loop], self.engines.values[engine], self.over(state), *may)
         # While the host drains its queue nobody outside is looked at.
         menu = None
         if links.provider.asked and not links.inbox:

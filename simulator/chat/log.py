@@ -28,9 +28,19 @@ class Answer(NamedTuple):
     error: str | None = None
 
 
+class Aside(NamedTuple):
+    """What stands of the current attempt on the branch that was left."""
+
+    prompted: bool = False
+    answer: Answer | None = None
+
+
+NOTHING_ASIDE: Final = Aside()
+
+
 class Log(NamedTuple):
     """The fold. `below` says that the next assistant row belongs to the current attempt, `noticed` that the
-    first notification of the queue stands here already.
+    first notification of the queue stands here already, on whatever branch.
     """
 
     empty: bool = True
@@ -43,14 +53,19 @@ class Log(NamedTuple):
     queue: int = 0
     open: int = 0
     noticed: bool = False
+    aside: Aside = NOTHING_ASIDE
 
 
 class Branch(NamedTuple):
-    """View of the current branch for recovery: about one node and its current attempt."""
+    """View of the current branch for recovery: about one node and its current attempt.
+
+    `aside` is an answer on a branch that was left.
+    """
 
     prompted: bool
     answer: Answer | None
     older: Answer | None
+    aside: Answer | None = None
 
 
 class Conversation(NamedTuple):
@@ -87,6 +102,9 @@ def append(log: Log, row: Row) -> Log:
         return log._replace(below=False, queue=log.queue - 1 if row.consumes else log.queue)
     if row.kind == "notice":
         return log._replace(noticed=True)
+    if row.kind == "leaf":
+        here = Aside(log.prompted, log.answer)
+        return log._replace(prompted=log.aside.prompted, answer=log.aside.answer, aside=here, below=False)
     assert row.kind == "session", f"unknown kind of row {row.kind}"
     return log
 
@@ -109,7 +127,7 @@ def age(log: Log, revisited: frozenset[str]) -> Log:
     older = log.older
     if log.answer is not None and log.node in revisited:
         older = tuple(sorted({**dict(older), log.node: log.answer}.items()))
-    return log._replace(node=None, prompted=False, below=False, answer=None, older=older)
+    return log._replace(node=None, prompted=False, below=False, answer=None, older=older, aside=NOTHING_ASIDE)
 
 
 def told(log: Log) -> Log:
@@ -119,7 +137,7 @@ def told(log: Log) -> Log:
 
 def branch(log: Log, node: str) -> Branch:
     """What recovery may know about the node's attempt."""
-    return Branch(log.prompted, log.answer, dict(log.older).get(node))
+    return Branch(log.prompted, log.answer, dict(log.older).get(node), log.aside.answer)
 
 
 def conversation(log: Log) -> Conversation:

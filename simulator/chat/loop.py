@@ -37,6 +37,7 @@ from windtunnel.simulator.events import (
     Step,
     StepRef,
     Submitted,
+    Switch,
     Tell,
     ToLoop,
     Value,
@@ -138,6 +139,10 @@ def loop(local: Loop, log: Conversation, message: ToLoop | Item) -> Result:
             return _say(local, log, message)
         case Escape():
             return _close(local, "escape")
+        case Switch():
+            # While a turn goes on, its rows belong where it began.
+            moves = (Append((Row("leaf"),)), Emit(Event("session", "branch_switched")))
+            return local, moves if local.phase == "idle" else ()
 
 
 def _event(type_: str, local: Loop, **payload: Value) -> Emit:

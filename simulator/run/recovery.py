@@ -56,15 +56,19 @@ def recover(program: Program, local: Engine, view: View) -> Result:
         if local.cold or position.phase == "ended":
             return _fresh_attempt(program, local, view)
         assert isinstance(node, Agent), "only a turn is ever held in flight"
+        if not branch.prompted:
+            return send_step(program, _next(local), node, view.run, view.executor)
         return send_resume(program, _next(local), node, view.run)
     answer, entry = branch.answer, ANSWER_ENTRY
+    if answer is None and "W03" in program.switches:
+        answer = branch.aside
     if answer is None and "W02" in program.switches:
         answer, entry = branch.older, OLDER_ENTRY
     if answer is not None and "W01" not in program.switches:
         return finish(program, view, answer, entry)
     if branch.prompted:
         return send_resume(program, _next(local), node, view.run)
-    return send_step(program, local, node, view.run, view.executor)
+    return send_step(program, local if local.cold else _next(local), node, view.run, view.executor)
 
 
 def _next(local: Engine) -> Engine:
