@@ -19,15 +19,7 @@ from windtunnel.simulator.providers.generated import GeneratedProvider, run_inpu
 from windtunnel.simulator.providers.scripted import ScriptedProvider
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.search.coverage import Share, edges_of, exits_of, outcomes_of, share, taken
-from windtunnel.simulator.search.crashpoints import (
-    Fired,
-    Point,
-    crash_free_paths,
-    fire,
-    lost_claims,
-    points,
-    stale_branches,
-)
+from windtunnel.simulator.search.crashpoints import Fired, Point, crash_free_paths, fire, points
 from windtunnel.simulator.search.explorer import MAX_STATES, Failure, Search, search
 from windtunnel.simulator.search.token import Token, TokenError, encode
 from windtunnel.simulator.simulation import Run, simulate_world, wander
@@ -394,9 +386,7 @@ def crashpoints(setup: Setup) -> CrashPoints:
     snapshot, world = setup.snapshot, setup.world
     start = world.start(budget(1, {}))
     paths = crash_free_paths(world, start)
-    found = [point for path in paths for point in points(world, path)]
-    fired = [fire(world, point) for point in found]
-    fired += [*lost_claims(world, found), *stale_branches(world, found)]
+    fired = [fire(world, point) for path in paths for point in points(world, path)]
     counts: dict[tuple[str, str], int] = {}
     for one in fired:
         for label in one.labels:
