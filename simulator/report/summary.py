@@ -26,6 +26,11 @@ _HOW_TO_REACH: Final = (
     " or an --input."
 )
 
+_TOO_LARGE: Final = (
+    "The workflow is too large to walk every way through it: what these paths do not take was not tried."
+    " Give an --input that leads there, or explore it."
+)
+
 _STOPPED: Final = "states"
 """The bound that a search stopped at which was too large to finish."""
 
@@ -130,6 +135,8 @@ def crash_points(report: Report) -> str:
     said = f"{total} crash points, {fired} fired, {recovered} recovered to an end"
     flow = f"{report['workflow']} revision {report['revision']}"
     lines += ["", f"{'✓' if survived else '✗'} {flow}: {said}"]
+    if not report.get("complete", True):
+        lines += ["", f"! {_TOO_LARGE}"]
     for violation in report.get("violations") or ():
         lines += ["", *violation_lines(violation)]
     return "\n".join(lines) + "\n"

@@ -84,29 +84,46 @@ class Fired(NamedTuple):
 # --- paths --------------------------------------------------------------------------------------------------
 
 
+class Walked(NamedTuple):
+    """Crash-free paths. Not `complete` where the workflow was too large to look at all of its quiet moves."""
+
+    paths: list[list[Step]]
+    complete: bool
+
+
 def crash_free_paths(world: World, start: State) -> list[list[Step]]:
     """Paths of quiet moves that together take every arrow, node and exit that quiet moves can take."""
+    return walked(world, start, set()).paths
+
+
+def walked(world: World, start: State, covered: set[str]) -> Walked:
+    """Crash-free paths that take what is not in `covered` yet; they are added to it."""
+    complete = True
     first_way: dict[State, Step | None] = {start: None}
     order = [start]
     for state in order:
         for step in _quiet(world, state):
-            new_state = step.option.state not in first_way and not step.option.violations
-            if new_state and len(order) < MAX_QUIET_STATES:
+            if step.option.state in first_way or step.option.violations:
+                continue
+            if len(order) == MAX_QUIET_STATES:
+                complete = False
+            else:
                 first_way[step.option.state] = step
                 order.append(step.option.state)
     paths: list[list[Step]] = []
-    covered: set[str] = set()
     room = MAX_PATH_STEPS
     for state in order:
         for step in _quiet(world, state):
             new = set(_marks(world, step.option)) - covered
-            if new and len(paths) < MAX_PATHS and room > 0:
+            if new and (len(paths) == MAX_PATHS or room <= 0):
+                complete = False
+            elif new:
                 path = [*_path(first_way, state), step, *_onwards(world, step.option.state)]
                 paths.append(path)
                 room -= len(path)
                 for taken in path:
                     covered.update(_marks(world, taken.option))
-    return paths
+    return Walked(paths, complete)
 
 
 def _quiet(world: World, state: State) -> Iterator[Step]:

@@ -19,7 +19,7 @@ from windtunnel.simulator.providers.generated import GeneratedProvider, run_inpu
 from windtunnel.simulator.providers.scripted import ScriptedProvider
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.search.coverage import Share, edges_of, exits_of, outcomes_of, share, taken
-from windtunnel.simulator.search.crashpoints import Fired, Point, crash_free_paths, fire, points
+from windtunnel.simulator.search.crashpoints import Fired, Point, crash_free_paths, fire, points, walked
 from windtunnel.simulator.search.explorer import MAX_STATES, Failure, Search, search
 from windtunnel.simulator.search.token import Token, TokenError, encode
 from windtunnel.simulator.simulation import Run, simulate_world, wander
@@ -143,12 +143,16 @@ class Exploration:
 
 @dataclass(frozen=True, slots=True)
 class CrashPoints:
-    """Every crash point of the crash-free paths, fired. `labels` counts points by (node, label)."""
+    """Every crash point of the crash-free paths, fired. `labels` counts points by (node, label).
+
+    Not `complete` where the workflow has more arrows than the paths that were looked at could take.
+    """
 
     workflow: str
     revision: int
     digest: str
     paths: int
+    complete: bool
     total: int
     fired: int
     recovered: int
@@ -169,6 +173,7 @@ class CrashPoints:
             "revision": self.revision,
             "digest": self.digest,
             "paths": self.paths,
+            "complete": self.complete,
             "total": self.total,
             "fired": self.fired,
             "recovered": self.recovered,
@@ -382,40 +387,46 @@ def _crash_seen(world: World, result: Search, point: Point) -> bool:
 
 
 def crashpoints(setup: Setup) -> CrashPoints:
-    """Fire every crash point of the crash-free paths of the first input and go on to an end."""
+    """Fire every crash point of the crash-free paths of all inputs, each of which takes new arrows."""
     snapshot, world = setup.snapshot, setup.world
-    start = world.start(budget(1, {}))
-    paths = crash_free_paths(world, start)
-    fired = [fire(world, point) for path in paths for point in points(world, path)]
+    covered: set[str] = set()
+    fired: list[tuple[JsonValue, Fired]] = []
+    paths, complete = 0, True
+    for input in setup.inputs:
+        found = walked(world, world.start(budget(1, {}), input), covered)
+        fired += [(input, fire(world, point)) for path in found.paths for point in points(world, path)]
+        paths, complete = paths + len(found.paths), complete and found.complete
     counts: dict[tuple[str, str], int] = {}
-    for one in fired:
+    for _, one in fired:
         for label in one.labels:
             key = (one.point.node, label)
             counts[key] = counts.get(key, 0) + 1
-    broken = [_broken(setup, one) for one in fired if one.violations]
+    broken = [_broken(setup, input, one) for input, one in fired if one.violations]
     return CrashPoints(
         snapshot.workflow,
         snapshot.revision,
         snapshot.digest,
-        len(paths),
+        paths,
+        complete,
         len(fired),
         len(fired),
-        sum(one.recovered for one in fired),
+        sum(one.recovered for _, one in fired),
         tuple((node, label, count) for (node, label), count in counts.items()),
-        tuple((one.point.node, one.point.place, one.labels, one.recovered) for one in fired),
+        tuple((one.point.node, one.point.place, one.labels, one.recovered) for _, one in fired),
         tuple(broken),
     )
 
 
-def _broken(setup: Setup, one: Fired) -> Found:
+def _broken(setup: Setup, input: JsonValue, one: Fired) -> Found:
     """A violation after a crash point, with the token of the nearest crash that leaves the same behind."""
     world, point = setup.world, one.point
     first = one.violations[0]
-    options = world.options(point.atom.state)
-    for number, option in enumerate(options):
+    choices = point.choices
+    for number, option in enumerate(world.options(point.atom.state)):
         if option.cut == point.cut and option.outcome == point.atom.option.outcome:
-            return Found(first.invariant, first.message, setup.token(budget(1, {}), (*point.choices, number)))
-    return Found(first.invariant, first.message, setup.token(budget(1, {}), point.choices))
+            choices = (*choices, number)
+            break
+    return Found(first.invariant, first.message, setup.token(budget(1, {}), choices, input))
 
 
 def run(setup: Setup, left: Budget, choices: Choices) -> Run:

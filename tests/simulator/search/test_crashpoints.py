@@ -11,6 +11,8 @@ from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.simulator import crashpoints, handlers
 from windtunnel.simulator.budget import budget
 from windtunnel.simulator.events import DURABLE, Append, Emit
+from windtunnel.simulator.report.summary import crash_points
+from windtunnel.simulator.search import crashpoints as places
 from windtunnel.simulator.search.crashpoints import LABELS, crash_free_paths
 from windtunnel.simulator.search.exploration import Setup
 
@@ -58,6 +60,21 @@ def test_a_repeated_visit_is_labelled() -> None:
 def test_the_paths_take_every_arrow() -> None:
     """As few paths as needed: two for autoplan."""
     assert crashpoints(builtin("autoplan")).paths == 2
+
+
+def test_other_inputs_take_what_the_first_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every arrow that good behaviour can take, whatever is given; or it is said that some were left."""
+    large = builtin("autodoc")
+    alone = crashpoints(large, input=Setup(large).inputs[0])
+    found = crashpoints(large)
+    assert found.complete
+    assert found.total > alone.total
+    assert found.fired == found.recovered == found.total
+    monkeypatch.setattr(places, "MAX_QUIET_STATES", 10)
+    short = crashpoints(large)
+    assert not short.complete
+    assert "was not tried" in crash_points(short.to_json())
+    assert "was not tried" not in crash_points(found.to_json())
 
 
 def test_a_point_that_is_not_survived_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
