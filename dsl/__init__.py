@@ -11,6 +11,7 @@ collecting — no garbage collection while trees grow
 tokens — tokens and comments as data, and which newlines count
 foreign — spellings of other languages, odd characters, words that are no names
 tables — the grammar worked out by Lark, laid out for a fast loop
+fences — code that was pasted with the Markdown around it
 openstrings — where a string ends that lacks its end
 lexer — text to tokens: strings cut at interpolations, what is unterminated ended
 strings — escapes, margins and `$${`, both ways
@@ -21,6 +22,7 @@ scenarios — builders for scenarios; the set of builders is whole
 brackets — pairs brackets that do not pair, by indentation
 machine — walks the tables: shifts, reduces, marks where entries begin
 expected — what could stand here, in words
+repairs — changes that may mend a syntax error, and what each says
 recovery — goes on after an error with the repair that reads furthest
 parser — text to tree and diagnostics
 layout — documents that know where they may break

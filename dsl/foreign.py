@@ -18,10 +18,12 @@ NAME_RULE: Final = "a name is letters A to Z, digits and `_`, and begins with a 
 # In the order in which they are tried; each is tried before the signs of the language.
 PATTERN: Final = "|".join(
     [
-        r"=>|-{1,5}->|[→⇒⟶]|&&|\|\||={3,}|!={2,}|<>|[≠≤≥]",
+        r"(?m:^(?:<{7}|={7}|>{7})(?= |$)[^\n]*)",
+        r"=>|-{1,5}->|[–—] ?>|[→⇒⟶]|&&|\|\||={3,}|!={2,}|<>|[≠≤≥–—]",
         r"//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?",
-        r"'(?:[^'\\\n]|\\[^\n])*'|[“”„][^“”\n]*[“”]",
+        r"'(?:[^'\\\n]|\\[^\n])*'|[“”„][^“”\n]*[“”]|[‘’‚][^‘’\n]*[‘’]|(?<!`)`[^`\n]+`(?!`)",
         r"!(?!=)",
+        r"(?<![\w)\]}\"?.])\.[0-9][0-9_]*",
     ]
 )
 _DOUBLED: Final = {'"': re.compile(r'\$\{\{[^{}"\n]*\}\}'), '"""': re.compile(r"\$\{\{[^{}\n]*\}\}")}
@@ -35,9 +37,13 @@ _SIGNS: Final = {
     "≤": "<=",
     "≥": ">=",
     "!": "not",
+    "–": "-",
+    "—": "-",
 }
+_MERGE: Final = re.compile(r"<{7}|={7}|>{7}")
+_POINT: Final = re.compile(r"\.[0-9]")
 _NUMBER_WITH_UNIT: Final = re.compile(r"([0-9][0-9_]*)(\.[0-9]+)?([A-Za-z]+)\Z")
-_UNITS: Final = {
+UNITS: Final = {
     **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "m"),
@@ -77,14 +83,29 @@ def read_foreign(file: str, text: str, start: int, in_lines: bool, keywords: dic
         lines = "\n".join(f"# {line.strip(' */')}".rstrip() for line in text.strip("/*").strip().split("\n"))
         message = "a comment begins with `#`"
         return Odd((), _finding(file, "WT0005", message, start, end, lines if text[1] == "/" else None))
-    if text[0] in "'“”„":
+    if _MERGE.match(text):
+        message = f"this line was left behind when git merged: `{shortened(text)}`"
+        help = "keep one of the two sides, and remove the three lines with marks"
+        return Odd((), _finding(file, "WT0005", message, start, end, help=help))
+    if text[0] in "'“”„‘’‚`":
         return _quoted(file, text, start, end)
+    if _POINT.match(text):
+        message = f"a number has a digit before its point: `0{text}`"
+        return Odd(
+            (Token("NUMBER", f"0{text}", start, end),),
+            _finding(file, "WT0005", message, start, end, f"0{text}"),
+        )
     if text == "||":
         meant = "|" if in_lines else "or"
     elif text == "=>":
-        meant = "->" if in_lines else ">="
+        if not in_lines:
+            message = "`=>` has no meaning here: write `>=` to compare; there are no functions to write"
+            return Odd(
+                (Token(keywords[">="], ">=", start, end),), _finding(file, "WT0005", message, start, end)
+            )
+        meant = "->"
     else:
-        arrow, equal = text.endswith("->"), text.endswith("==")
+        arrow, equal = text.endswith(">") and text not in _SIGNS, text.endswith("==")
         meant = "->" if arrow else text[0] + "=" if equal else _SIGNS[text]
     kind = keywords[meant]
     return Odd(
@@ -95,7 +116,9 @@ def read_foreign(file: str, text: str, start: int, in_lines: bool, keywords: dic
 
 def _quoted(file: str, text: str, start: int, end: int) -> Odd:
     """A string in other quotes."""
-    inner = text[1:-1].replace("\\'", "'").replace("${", "$${")
+    inner = text[1:-1].replace("\\'", "'")
+    if text[0] == "'":
+        inner = inner.replace("${", "$${")
     inner = re.sub(r'(?<!\\)"', lambda _: '\\"', inner)
     tokens = [Token("TEXT_OPEN", '"', start, start + 1), Token("TEXT_CLOSE", '"', end - 1, end)]
     if inner:
@@ -129,7 +152,11 @@ def read_odd_number(file: str, text: str, start: int) -> Odd:
     """Something that begins with a digit and is neither a number nor a duration."""
     end = start + len(text)
     found = _NUMBER_WITH_UNIT.match(text)
-    unit = _UNITS.get(found[3].lower()) if found else None
+    unit = UNITS.get(found[3].lower()) if found else None
+    if text[:2] in ("0x", "0X", "0b", "0B", "0o", "0O") and (whole := _whole(text)) is not None:
+        message = f"`{shortened(text)}` is written `{whole}` here: numbers are decimal"
+        number = Token("NUMBER", str(whole), start, end)
+        return Odd((number,), _finding(file, "WT0005", message, start, end, str(whole)))
     if found is None or unit is None:
         message = f"`{shortened(text)}` is not a name: it begins with a digit"
         return Odd(
@@ -142,6 +169,14 @@ def read_odd_number(file: str, text: str, start: int) -> Odd:
     meant = f"{int(amount)}{unit}"
     message = f"`{shortened(text)}` is no duration: write a whole number and `ms`, `s`, `m`, `h` or `d`"
     return Odd((Token("DURATION", meant, start, end),), _finding(file, "WT0025", message, start, end, meant))
+
+
+def _whole(text: str) -> int | None:
+    """The value of a number that is not decimal."""
+    try:
+        return int(text, 0) if len(text) <= LONGEST_SHOWN else None
+    except ValueError:
+        return None
 
 
 def read_odd_word(file: str, text: str, start: int) -> Odd:
@@ -168,9 +203,13 @@ def read_odd_character(file: str, text: str, start: int) -> Odd:
     if category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
         message = f"{described(letter)} cannot stand in a file"
         return Odd((), _finding(file, "WT0017", message, start, end, ""))
-    more = {"help": "a line needs no mark to go on; begin the next one with `->`"} if letter == "\\" else {}
+    help = None
+    if letter == "\\":
+        help = "a line needs no mark to go on; begin the next one with `->`"
+    elif letter == "$":
+        help = 'in a string between `"` write `\\"` for a quote; between `"""` quotes are free'
     message = f"`{shortened(text)}` is not part of the language"
-    return Odd((), _finding(file, "WT0001", message, start, end, **more))
+    return Odd((), _finding(file, "WT0001", message, start, end, help=help))
 
 
 def described(letter: str) -> str:

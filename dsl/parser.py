@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from windtunnel.dsl.brackets import mend
@@ -11,6 +11,7 @@ from windtunnel.dsl.codes import report
 from windtunnel.dsl.collecting import uncollected
 from windtunnel.dsl.comments import Comments, read_allows
 from windtunnel.dsl.diagnostics import Diagnostic, Place
+from windtunnel.dsl.fences import meets_fence, unfenced
 from windtunnel.dsl.lexer import lex
 from windtunnel.dsl.machine import Machine
 from windtunnel.dsl.openstrings import any_swallows
@@ -55,6 +56,9 @@ def parse(source: Source) -> Parsed:
     if version is not None:
         return Parsed(source, empty, (version,), (whole,))
     parsed = _read(source, lexed)
+    if meets_fence(source, parsed.diagnostics) and (code := unfenced(source)) is not None:
+        inner = parse(code[0])
+        return replace(inner, source=source, diagnostics=_in_order([code[1], *inner.diagnostics]))
     if parsed.diagnostics and any_swallows(source, lexed.tokens):
         return _read(source, lex(source, wary=True))
     return parsed

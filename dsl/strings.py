@@ -52,11 +52,12 @@ def decode(raw: str) -> tuple[str, tuple[BadEscape, ...]]:
 
 def encode(value: str, before_value: bool = False) -> str:
     """A literal piece as it stands in `"…"`; before an interpolation (`before_value`) no `$` may end it."""
+    if before_value and value.endswith("$"):
+        return f"{encode(value[:-1])}\\u0024"
     if value.isprintable() and not _NEEDS_ESCAPE.search(value):
         return value
     text = _NEEDS_ESCAPE.sub(lambda found: _escaped(found[0]), value)
-    text = "".join(letter if letter.isprintable() or letter == " " else _escaped(letter) for letter in text)
-    return f"{text[:-1]}\\u0024" if before_value and text.endswith("$") else text
+    return "".join(letter if letter.isprintable() or letter == " " else _escaped(letter) for letter in text)
 
 
 def _escaped(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from windtunnel.dsl.strings import BadEscape, decode, dedent, encode, encode_lines
@@ -13,6 +13,8 @@ texts = st.text(
 
 
 @given(texts)
+@example("$")
+@example("a$")
 def test_encoding_is_undone_by_decoding(value: str) -> None:
     for before_value in (False, True):
         raw = encode(value, before_value)
