@@ -37,6 +37,7 @@ def value_of(known: Known, node: str) -> Any:
 # --- inputs -------------------------------------------------------------------------------------------------
 
 ACCEPTED_INPUTS: dict[str, list[dict[str, Any]]] = {
+    "plain-summary": [{"source": "x" * 49_998, "purpose": "p"}, {"source": None, "purpose": "p"}],
     "autodoc": [{"task": "t"}, {"task": "t", "plan": {"steps": []}, "documents": ["a.md"], "evidence": 1}],
     "plan-approval": [
         {"task": "t", "plan": None, "planDigest": "d"},
@@ -54,6 +55,13 @@ ACCEPTED_INPUTS: dict[str, list[dict[str, Any]]] = {
     "sanity-check": [{}, {"mode": "parallel", "baseRef": "origin/main"}],
 }
 REFUSED_INPUTS: dict[str, list[dict[str, Any]]] = {
+    "plain-summary": [
+        {"source": "x" * 49_999, "purpose": "p"},
+        {"source": 1, "purpose": ""},
+        {"source": 1, "purpose": "p", "format": "prose"},
+        {"source": 1, "purpose": "p", "maxChars": 10_001},
+        {"source": 1, "purpose": "p", "mustInclude": ["x"] * 33},
+    ],
     "autodoc": [{}, {"task": ""}, {"task": "t", "unknown": 1}, {"task": "t", "documents": [1]}],
     "plan-approval": [
         {"task": "t", "plan": 1},
