@@ -89,13 +89,15 @@ def _check_cycles(typed: Typed, caught: set[str], stuck: set[str]) -> None:
     while True:
         graph = _graph(step for step in steps if step.route.index not in bounded)
         components = graph.loops()
+        around = {vertex: component for component in components for vertex in component}
         found = {
             route.index
-            for component in components
             for route in typed.graph.routes
             if route.index in counted
-            and route.source in component
-            and any(is_left(typed, steps, component, route, count) for count in counted[route.index])
+            and route.source in around
+            and any(
+                is_left(typed, steps, around[route.source], route, count) for count in counted[route.index]
+            )
         }
         if not found - bounded:
             break
@@ -197,15 +199,17 @@ def _check_progress(typed: Typed, caught: set[str]) -> set[str]:
         if a.goal.node is not None and not a.overflow
     ]
     stuck: set[str] = set()
+    routes: dict[str, list[Route]] = {}
+    for route in typed.graph.routes:
+        if route.outcome == "ok":
+            routes.setdefault(route.source, []).append(route)
     for component in sorted(_graph(steps).loops(), key=lambda c: min(order[n] for n in c)):
         if component & caught:
             continue
         leaving = [
             route
-            for route in typed.graph.routes
-            if route.source in component
-            and route.outcome == "ok"
-            and any(branch.goal.node not in component for branch in route.branches)
+            for route in sorted((r for n in component for r in routes.get(n, ())), key=lambda r: r.index)
+            if any(branch.goal.node not in component for branch in route.branches)
         ]
         if leaving and all(route.match is not None and route.way is None for route in leaving):
             _check_change(typed, component, leaving, stuck)

@@ -6,7 +6,7 @@ reads it after the branches have met, and takes null for "not this time", is giv
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from windtunnel.compiler.digraph import Digraph
@@ -23,11 +23,14 @@ MAX_WORK: Final = 1_000_000
 def check_staleness(typed: Typed) -> None:
     """Report reads that take null for "not in this round" and may find the output of an earlier one."""
     if not typed.graph.open and not typed.graph.loose:
+        order = {vertex: place for place, vertex in enumerate(typed.graph.digraph)}
         for component in typed.graph.digraph.loops():
-            rounds = _Rounds(typed.graph.digraph, component)
-            for declaration in typed.scope.nodes:
-                if declaration.name in component:
-                    _check_reader(typed, rounds, declaration)
+            members = dict.fromkeys(sorted(component, key=order.__getitem__))
+            rounds = _Rounds(typed.graph.digraph, members)
+            for name in members:
+                declaration = typed.scope.lookup(name)
+                assert declaration is not None, "the start is on no cycle, and all others are declared"
+                _check_reader(typed, rounds, declaration)
 
 
 def _check_reader(typed: Typed, rounds: _Rounds, reader: Declaration) -> None:
@@ -73,10 +76,10 @@ def _asked(expr: Expr) -> Iterator[Ref]:
 class _Rounds:
     """The rounds of a cycle, and where they part. Searches come to an end with MAX_WORK."""
 
-    def __init__(self, graph: Digraph, members: set[str]) -> None:
+    def __init__(self, graph: Digraph, members: Mapping[str, None]) -> None:
         self.members = members
         self._graph = graph
-        self._choosers = [n for n in graph if n in members and len(graph.successors(n)) > 1]
+        self._choosers = [name for name in members if len(graph.successors(name)) > 1]
         self._searches = MAX_WORK // len(graph)
 
     def chooser(self, node: str, reader: str) -> str | None:
