@@ -7,9 +7,10 @@ equal, and the fold of what SQLite gives back must be the state that the search 
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from windtunnel.simulator.budget import budget
 from windtunnel.simulator.durable.driving import new_run
@@ -18,13 +19,16 @@ from windtunnel.simulator.events import NOTICE, THIS_NOTICE, Commit, Event, Payl
 from windtunnel.simulator.search.exploration import Setup
 from windtunnel.simulator.store.interface import ClaimLost, Store
 from windtunnel.simulator.store.memory import MemoryStore
-from windtunnel.simulator.store.records import Claim, Line
+from windtunnel.simulator.store.records import Claim, Decision, Held, Line, Notice, Receipt, RunRecord
 from windtunnel.simulator.store.sqlite import SqliteStore, memory_store
 from windtunnel.simulator.world import STORE, Option, State, World, until
 
 RUN: Final = "run-1"
 MAX_STATES: Final = 1_000_000
 """States of a graph that is mirrored."""
+
+MAX_TRANSACTIONS: Final = 2_000
+"""Transactions that are made on both stores; of a larger graph the first ones, nearest to its start."""
 
 LEASE: Final = 10
 
@@ -33,18 +37,22 @@ Progress = Callable[[int, int], None]
 
 
 class Mirrored(NamedTuple):
-    """How much was compared; `difference` is the first thing that was not equal."""
+    """How much was compared; `difference` is the first thing that was not equal.
+
+    `complete` says whether that was the whole graph.
+    """
 
     states: int
     transactions: int
     difference: str | None
+    complete: bool = True
 
 
 class Image(NamedTuple):
     """Both stores as they were after one transaction, and the claim that wrote it."""
 
     model: MemoryStore
-    sqlite: bytes
+    packed: bytes
     claim: Claim
 
 
@@ -63,6 +71,8 @@ def mirror(setup: Setup, *, faults: int = 1, progress: Progress | None = None) -
                 if (before, piece) in done:
                     continue
                 done.add((before, piece))
+                if len(done) > MAX_TRANSACTIONS:
+                    return Mirrored(looked, MAX_TRANSACTIONS, None, complete=False)
                 after, _ = world.commit(before, piece)
                 image, difference = _both(world, images[before], commit, after)
                 if difference is not None:
@@ -96,12 +106,12 @@ def _first(setup: Setup) -> Image:
     assert claim == real.claim(RUN, "host", 0, LEASE), "both stores give the same first claim"
     assert isinstance(claim, Claim), "nobody holds a new run"
     with real:
-        return Image(model, real.connection.serialize(), claim)
+        return Image(model, packed(real), claim)
 
 
 def _both(world: World, image: Image, commit: Commit, after: int) -> tuple[Image, str | None]:
     """One transaction on both stores: the next host claims, the last one is refused, the next one writes."""
-    model, real = image.model.copy(), restored(image.sqlite)
+    model, real = image.model.copy(), restored(zlib.decompress(image.packed))
     with real:
         lines = _lines(model.trace(RUN), commit.events)
         said = [_write(store, image.claim, lines) for store in (model, real)]
@@ -109,23 +119,38 @@ def _both(world: World, image: Image, commit: Commit, after: int) -> tuple[Image
         if said[0] != said[1]:
             difference = f"the model says {said[0]}, SQLite says {said[1]}"
         wanted = world.stores.values[after]
-        found = state_of(world.program, model.run(RUN).input, real.trace(RUN))
+        found = state_of(world.program, model.run(RUN).input, said[1].trace)
         if wanted != found:
             difference = f"the search has {wanted}, SQLite gives back {found}"
-        claim = cast(Claim, said[0][0])
-        return Image(model, real.connection.serialize(), claim), difference
+        return Image(model, packed(real), said[0].claim), difference
+
+
+def packed(store: SqliteStore) -> bytes:
+    """The image of a store; most of a small database is empty, and there are many."""
+    return zlib.compress(store.connection.serialize(), 1)
 
 
 def restored(image: bytes) -> SqliteStore:
-    """A store in memory from its image; what it knew of the schema before is looked at anew."""
-    store = memory_store()
-    store.connection.deserialize(image)
-    store.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    return store
+    """A store in memory from its image."""
+    return memory_store(image)
 
 
-def _write(store: Store, last: Claim, lines: tuple[Line, ...]) -> tuple[object, ...]:
+class Said(NamedTuple):
     """Everything that a store says to one transaction."""
+
+    claim: Claim
+    refused: bool
+    record: RunRecord
+    run: RunRecord
+    trace: tuple[Line, ...]
+    receipts: tuple[Receipt, ...]
+    decisions: tuple[Decision, ...]
+    notices: tuple[Notice, ...]
+    held: Held | None
+
+
+def _write(store: Store, last: Claim, lines: tuple[Line, ...]) -> Said:
+    """The next host claims, the last one writes and is refused, the next one writes."""
     claim = store.claim(RUN, f"host after {last.token}", last.expires_ms, LEASE)
     assert isinstance(claim, Claim), "a lease that ran out holds nobody back"
     try:
@@ -134,8 +159,7 @@ def _write(store: Store, last: Claim, lines: tuple[Line, ...]) -> tuple[object, 
     except ClaimLost:
         refused = True
     record = store.commit(claim, lines)
-    held = store.claimed(RUN)
-    return (
+    return Said(
         claim,
         refused,
         record,
@@ -144,7 +168,7 @@ def _write(store: Store, last: Claim, lines: tuple[Line, ...]) -> tuple[object, 
         store.receipts(RUN),
         store.decisions(RUN),
         store.notices(RUN),
-        held,
+        store.claimed(RUN),
     )
 
 

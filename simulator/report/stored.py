@@ -132,7 +132,8 @@ def torture_text(report: Told) -> str:
     lines.append(
         f"{'✓' if same else '✗'} model and SQLite {'agree' if same else 'differ'} on "
         f"{mirrored['transactions']:,} transactions of {mirrored['states']:,} states "
-        f"({mirrored['faults']} fault{'' if mirrored['faults'] == 1 else 's'})"
+        f"({mirrored['faults']} fault{'' if mirrored['faults'] == 1 else 's'}"
+        f"{'' if mirrored['complete'] else '; the first of a larger graph'})"
     )
     if not same:
         lines.append(f"  {plain(str(mirrored['difference']))}")

@@ -67,9 +67,12 @@ def open_store(path: Path, *, create: bool = False) -> SqliteStore:
         raise StoreRefused(refusal(problem, str(path))) from None
 
 
-def memory_store() -> SqliteStore:
-    """A store in the memory of this process, on the same engine."""
-    return SqliteStore(sqlite3.connect(MEMORY, isolation_level=None), MEMORY, create=True)
+def memory_store(image: bytes | None = None) -> SqliteStore:
+    """A store in the memory of this process, on the same engine; empty, or as it was in an image."""
+    connection = sqlite3.connect(MEMORY, isolation_level=None)
+    if image is not None:
+        connection.deserialize(image)
+    return SqliteStore(connection, MEMORY, create=True)
 
 
 def _touch(path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.simulator.durable.test_host import ASK, PAY
 from tests.simulator.flows import ANSWER, DECIDE, flow
+from windtunnel.simulator.durable import mirroring
 from windtunnel.simulator.durable.lines import state_of
 from windtunnel.simulator.durable.mirroring import mirror, restored
 from windtunnel.simulator.search.exploration import Setup, explore
@@ -21,6 +22,15 @@ def test_both_stores_agree_over_the_graph(text: str, faults: int) -> None:
     assert found.difference is None
     assert found.states == explore(Setup(flow(text)), faults=faults).states
     assert found.transactions > 30
+
+
+def test_a_graph_that_is_too_large_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the limit it is whole, one past it the report says that it is not."""
+    whole = mirror(Setup(flow(DECIDE)), faults=0)
+    for limit, complete in ((whole.transactions, True), (whole.transactions - 1, False)):
+        monkeypatch.setattr(mirroring, "MAX_TRANSACTIONS", limit)
+        found = mirror(Setup(flow(DECIDE)), faults=0)
+        assert (found.complete, found.transactions, found.difference) == (complete, limit, None)
 
 
 def test_a_store_that_says_something_else_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

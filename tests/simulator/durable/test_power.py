@@ -21,7 +21,6 @@ from tests.simulator.durable.hosts import made_ready
 from tests.simulator.durable.test_host import ASK, PAY
 from tests.simulator.durable.test_torture import FAST
 from tests.simulator.flows import ANSWER, flow
-from windtunnel.simulator.durable import sessionfile
 from windtunnel.simulator.durable.host import LEASE_MS, Host
 from windtunnel.simulator.durable.session import refuse_shorter
 from windtunnel.simulator.durable.sessionfile import LedgerFile, SessionFile, ledger_path, session_path
@@ -216,7 +215,7 @@ def test_every_append_is_synced_before_it_is_acknowledged(
         done.append("write")
         return os.write(handle, data)
 
-    monkeypatch.setattr(sessionfile.os, "fsync", sync)
+    monkeypatch.setattr(os, "fsync", sync)
     log = SessionFile(tmp_path / "new" / "run-1.jsonl", write)
     log.append([{"id": "entry-1", "kind": "session"}])
     log.append([{"id": "entry-2", "kind": "user", "parentId": "entry-1"}])

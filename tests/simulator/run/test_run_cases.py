@@ -170,7 +170,8 @@ def test_r30_a_request_and_its_waiting_are_one_transaction() -> None:
 
 def test_r38_the_parent_sees_exit_and_output_only() -> None:
     """R38: the steps of a mounted workflow in its order; entered and left once."""
-    done = run(CHILD.format(child="", parent=""), **{"repair/work": [submits({"n": 0}), SILENCE]})
+    lines = {"repair/work": [submits({"n": 0}), SILENCE]}
+    done = simulate(flow(CHILD.format(child="", parent="")), provider=script(**lines))
     assert steps(done) == ["s", "repair/work", "repair/fin", "end"]
     assert [event["payload"]["invocation"] for event in events(done, "include_entered")] == [1]
     (left,) = events(done, "include_exited")
@@ -189,7 +190,8 @@ def test_r38_the_parent_sees_exit_and_output_only() -> None:
 def test_r38_limits_of_child_and_parent_hold_before_a_step(child: str, parent: str, taken: list[str]) -> None:
     """R38: the step that is one too many is not begun, whoever set the limit."""
     text = CHILD.format(child=child, parent=parent)
-    done = run(text, **{"repair/work": [submits({"n": 7}), SILENCE]})
+    lines = {"repair/work": [submits({"n": 7}), SILENCE]}
+    done = simulate(flow(text), provider=script(**lines))
     assert (done.status, steps(done)) == ("failed", taken)
     assert "maxSteps=" in error(done)
 
