@@ -62,6 +62,7 @@ lowering       a checked workflow to its snapshot
 scenariolowering  checked scenarios to data
 snapshotfile   snapshots written, and read with care
 pipeline       source to snapshot, one line per phase
+sourcemap      where everything in a snapshot stands in the text
 widening       which of two types accepts more
 renaming       a snapshot with nodes under other names
 changes        one difference as a value

@@ -55,7 +55,7 @@ class EdgeLowering:
         )
 
     def _arm(self, route: Route, branch: Branch) -> ArmModel:
-        key = self._key(route, branch)
+        key = arrow_key(self.mounted, route, branch)
         limit = None
         if branch.limit is not None and branch.overflow is not None:
             count = self.expressions.lower(branch.limit.count)
@@ -79,7 +79,7 @@ class EdgeLowering:
         for route in self.graph.routes:
             for branch in route.branches:
                 if branch.limit is not None:
-                    key = self._key(route, branch)
+                    key = arrow_key(self.mounted, route, branch)
                     found[id(branch.limit)] = min(key, found.get(id(branch.limit), key))
         return found
 
@@ -92,17 +92,19 @@ class EdgeLowering:
         is_mount = declaration is not None and declaration.kind is Kind.INCLUDE
         return ["exit" if is_mount else "choice", qualified, route.way]
 
-    def _key(self, route: Route, branch: Branch) -> str:
-        key = self.mounted.qualified(route.source)
-        if route.way is not None:
-            key += f".{route.way}"
-        if route.outcome != "ok":
-            key += f" on {route.outcome}"
-        if route.match is None:
-            return key
-        if branch.cases is None:
-            return f"{key} else"
-        return f"{key} {' | '.join(sorted(canonical(case) for case in branch.cases))}"
+
+def arrow_key(mounted: Mounted, route: Route, branch: Branch) -> str:
+    """The name of an arrow in snapshots, counters and coverage."""
+    key = mounted.qualified(route.source)
+    if route.way is not None:
+        key += f".{route.way}"
+    if route.outcome != "ok":
+        key += f" on {route.outcome}"
+    if route.match is None:
+        return key
+    if branch.cases is None:
+        return f"{key} else"
+    return f"{key} {' | '.join(sorted(canonical(case) for case in branch.cases))}"
 
 
 def edge_order(edge: EdgeModel) -> tuple[str, str, str, str]:

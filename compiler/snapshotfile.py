@@ -60,8 +60,18 @@ def snapshot_json(snapshot: Snapshot) -> dict[str, JsonValue]:
 
 
 def snapshot_schema() -> dict[str, Any]:
-    """The JSON Schema of a snapshot; expressions are lists in the forms that `expression` tells."""
-    return Snapshot.model_json_schema(by_alias=True, mode="serialization")
+    """The JSON Schema of a snapshot; expressions are lists in the forms that `expression` tells.
+
+    It stands beside this file as `snapshot-v1.schema.json`.
+    """
+    schema = Snapshot.model_json_schema(by_alias=True, mode="serialization")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:{SCHEMA.replace('.', ':')}",
+        **schema,
+        "title": "The snapshot of a workflow",
+        "required": ["schema", *schema["required"]],
+    }
 
 
 def read_snapshot(text: str | bytes) -> Snapshot | SnapshotRefused:

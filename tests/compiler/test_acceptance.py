@@ -210,7 +210,7 @@ def test_the_json_schema_says_what_a_giver_may_write() -> None:
                 "propertyNames": {"type": "string"},
                 "additionalProperties": {"$ref": "#/$defs/T"},
             },
-            "n": {"type": "integer", "minimum": 1, "default": 2},
+            "n": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}], "default": 2},
             "o": {"anyOf": [{"type": "number", "maximum": 1.5}, {"type": "null"}]},
             "s": {"enum": ["a", "b"]},
         },

@@ -42,7 +42,11 @@ def test_findings_stand_in_the_file_of_the_prompt() -> None:
 
 def test_two_clauses_may_use_one_file() -> None:
     """What is wrong for both is said once; what is wrong for one is said of that one."""
-    text = FLOW.replace("again.md", "write.md").replace("{ text: missing }", "{ text: text }").replace("ALLOW", "")
+    text = (
+        FLOW.replace("again.md", "write.md")
+        .replace("{ text: missing }", "{ text: text }")
+        .replace("ALLOW", "")
+    )
     found = concise(check_text(text + "${input.topik} ${again.text ?? input.tone ?? json(write)}\n"))
     assert found.count("WT0404") == 1
     assert "prompts/write.md:1:9 error WT0404" in found

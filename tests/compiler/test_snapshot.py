@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import windtunnel.compiler
+from tests.compiler.jsonschema import problems
+from tests.compiler.test_checks import BUILT_IN
 from windtunnel.compiler import compile_file, load_snapshot, snapshot_text
 from windtunnel.compiler.canonical import canonical, parse_json
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.compiler.snapshotfile import SnapshotRefused, expressions_of, snapshot_json, snapshot_schema
-
-BUILTINS = ("plain-summary", "autoplan")
 
 
 def built_in(name: str) -> Snapshot:
@@ -25,7 +27,7 @@ def built_in(name: str) -> Snapshot:
 AUTOPLAN = built_in("autoplan")
 
 
-@pytest.mark.parametrize("name", BUILTINS)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_a_snapshot_is_read_back_as_it_was(name: str) -> None:
     snapshot = built_in(name)
     text = snapshot_text(snapshot)
@@ -167,9 +169,45 @@ def test_the_size_of_a_snapshot_is_limited(monkeypatch: pytest.MonkeyPatch) -> N
     assert "larger than" in refused.message
 
 
-def test_the_json_schema_is_published(golden: Any) -> None:
-    schema = json.dumps(snapshot_schema(), indent=1, sort_keys=True)
-    golden("compiler/snapshot-v1.schema.json", schema + "\n")
+PUBLISHED = Path(windtunnel.compiler.__file__).parent / "snapshot-v1.schema.json"
+
+
+def test_the_json_schema_is_published() -> None:
+    """As `windtunnel compile --schema` prints it; that is also how the file is written anew."""
+    assert PUBLISHED.read_text("utf-8") == json.dumps(snapshot_schema(), indent=1, sort_keys=True) + "\n"
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_built_ins_are_as_the_published_schema_says(name: str) -> None:
+    """What is written is what others are told to read."""
+    schema = json.loads(PUBLISHED.read_text("utf-8"))
+    assert list(problems(snapshot_json(built_in(name)), schema, schema)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("schema",), "windtunnel.snapshot.v2", "/schema: not 'windtunnel.snapshot.v1'"),
+        (("schema",), None, ": lacks schema"),
+        (("nodes",), None, ": lacks nodes"),
+        (("more",), 1, ": has more"),
+        (("revision",), "1", "/revision: not integer"),
+        (("nodes", "frame", "nodeType"), "agents", "/nodes/frame: fits 0 of oneOf"),
+        (("nodes", "frame", "prompt"), None, "/nodes/frame: fits 0 of oneOf"),
+    ],
+)
+def test_the_published_schema_refuses_what_is_none(path: tuple[str, ...], value: Any, said: str) -> None:
+    """A part that is gone, one too many, and one of another kind."""
+    schema = json.loads(PUBLISHED.read_text("utf-8"))
+    made: Any = snapshot_json(AUTOPLAN)
+    inner = made
+    for name in path[:-1]:
+        inner = inner[name]
+    if value is None:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    assert list(problems(made, schema, schema)) == [said]
 
 
 def test_deep_types_survive() -> None:
