@@ -15,14 +15,32 @@ from collections import Counter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.benchmarks.store import AGENTS, Bench
+from tests.benchmarks.store import Bench
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.host import LEASE_MS, Host
-from windtunnel.simulator.durable.session import MemoryLedger
-from windtunnel.simulator.durable.sessionfile import SessionFile, session_path
+from windtunnel.simulator.durable.session import refuse_shorter
+from windtunnel.simulator.durable.sessionfile import LedgerFile, SessionFile, ledger_path, session_path
 from windtunnel.simulator.store.interface import RunIsOver
 from windtunnel.simulator.store.records import FINAL, Claim
 from windtunnel.simulator.store.sqlite import SqliteStore, open_store
+
+FLOW: Final = """language 1
+workflow paying {
+  revision 1
+  input { order: text(1..9) }
+  exits { done: { said: text, receipt: text } }
+  agent say { prompt "Announce ${input.order}." expectedOutput assistant { maxChars 60 } }
+  action charge {
+    call "payments.charge" with { order: input.order }
+    returns { receipt: text(1..20) }
+    idempotencyKey "order-${input.order}"
+    timeout 30s
+  }
+  compute kept = { said: say, receipt: charge.receipt }
+  edges { start -> say -> charge -> kept -> exit done }
+}
+"""
+"""A visible answer, which is given once, an effect, which happens once, and a value."""
 
 NODES: Final = 3
 
@@ -39,7 +57,7 @@ class Load(NamedTuple):
 
 def hammer(folder: Path, runs: int, processes: int, kills_a_second: float, seed: int = 0) -> Load:
     """Put runs into a store and let processes work on them, each of which may die at any moment."""
-    bench, path = Bench(AGENTS), folder / "load.db"
+    bench, path = Bench(FLOW), folder / "load.db"
     with open_store(path, create=True) as store:
         for _ in range(runs):
             store.create(bench.new)
@@ -61,7 +79,7 @@ def hammer(folder: Path, runs: int, processes: int, kills_a_second: float, seed:
             workers[number] = _born(bench, path, number, processes)
     seconds = time.monotonic() - began
     with open_store(path) as store:
-        resumed, wrong = _verdict(store, path)
+        resumed, wrong = _verdict(store, path, runs)
     return Load(runs, kills, resumed, seconds, wrong)
 
 
@@ -89,22 +107,28 @@ def _work(bench: Bench, store: SqliteStore, path: Path, run: str) -> None:
         return
     if isinstance(claim, Claim):
         session = SessionFile(session_path(path, run))
-        Host(bench.program, bench.provider, store, session, MemoryLedger(), claim, wall=wall.now_ms).work()
+        ledger = LedgerFile(ledger_path(path, run))
+        Host(bench.program, bench.provider, store, session, ledger, claim, wall=wall.now_ms).work()
 
 
-def _verdict(store: SqliteStore, path: Path) -> tuple[int, tuple[str, ...]]:
+def _verdict(store: SqliteStore, path: Path, runs: int) -> tuple[int, tuple[str, ...]]:
     """How often a run was taken up again, and everything that is not as it should be."""
-    resumed, wrong = 0, []
-    for record in store.runs():
-        types = Counter(line.event.type for line in store.trace(record.run))
-        once = (types["run_started"], types["run_completed"], types["node_finished"], types["node_failed"])
-        entries = SessionFile(session_path(path, record.run)).entries
-        shown = [entry for entry in entries if entry.get("stop") == "stop" and entry["text"]]
+    resumed, wrong, records = 0, [], store.runs()
+    if [record.run for record in records] != [f"run-{number + 1}" for number in range(runs)]:
+        wrong.append(f"{len(records)} runs of {runs}")
+    for record in records:
+        lines = store.trace(record.run)
+        types = Counter(line.event.type for line in lines)
         resumed += types["run_resumed"]
+        once = (types["run_started"], types["run_completed"], types["node_finished"], types["node_failed"])
+        session = SessionFile(session_path(path, record.run))
+        refuse_shorter(session, record.run, lines)
+        shown = [entry for entry in session.entries if entry.get("stop") == "stop" and entry["text"]]
+        done = LedgerFile(ledger_path(path, record.run)).done
         if once != (1, 1, NODES, 0):
             wrong.append(f"{record.run}: {dict(types)}")
-        if len(shown) != 1 or len(store.receipts(record.run)) != 1:
-            wrong.append(f"{record.run}: {len(shown)} visible answers")
+        if (len(shown), len(store.receipts(record.run)), len(done)) != (1, 1, 1):
+            wrong.append(f"{record.run}: {len(shown)} visible answers, {len(done)} effects")
     return resumed, tuple(wrong)
 
 
