@@ -94,7 +94,7 @@ def _overlap(left: Shape, right: Shape) -> bool:
 
 
 def _part(source: Shape, target: Shape, path: str, seen: set[tuple[RefShape, RefShape]]) -> Mismatch | None:
-    if source is target or isinstance(source, UnknownShape | NeverShape) or isinstance(target, UnknownShape):
+    if source is target or isinstance(source, (UnknownShape, NeverShape)) or isinstance(target, UnknownShape):
         return None
     if isinstance(source, RefShape) and isinstance(target, RefShape):
         if source == target or (source, target) in seen or len(seen) >= MAX_REFS:

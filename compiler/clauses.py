@@ -87,4 +87,7 @@ CLAUSES: Final[dict[str, dict[str, Rule]]] = {
 
 def clause(node: Node, keyword: str) -> Clause | None:
     """The first clause of that keyword."""
-    return next((c for c in node.clauses if c.keyword.text == keyword), None)
+    for each in node.clauses:
+        if each.keyword.text == keyword:
+            return each
+    return None

@@ -35,6 +35,7 @@ from windtunnel.compiler.types import (
     NEVER,
     NULL,
     UNKNOWN,
+    Composite,
     DurationShape,
     FieldShape,
     JsonShape,
@@ -47,10 +48,8 @@ from windtunnel.compiler.types import (
     Shape,
     TextShape,
     UnknownShape,
-    depth_of,
     literal,
     members,
-    weight_of,
 )
 from windtunnel.compiler.unions import is_nullable, join, may_be_null, optional, read_shape, without_null
 from windtunnel.dsl.syntax import (
@@ -115,7 +114,7 @@ class Expressions:
     def shape(self, expr: Expr, env: Env) -> Shape:
         """The shape of an expression at its place; mistakes are reported, and what is broken is `UNKNOWN`."""
         shape = self._shapes[type(expr)](expr, env)
-        if weight_of(shape) > MAX_WEIGHT or depth_of(shape) > MAX_DEPTH:
+        if isinstance(shape, Composite) and (shape.weight > MAX_WEIGHT or shape.depth > MAX_DEPTH):
             self.findings.add("WT0417", f"the type of this value has more than {MAX_WEIGHT} parts", expr.span)
             return UNKNOWN
         return shape

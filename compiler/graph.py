@@ -77,25 +77,16 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """One possible transition: a branch of a route, or what follows when the branch's limit is reached."""
+    """One possible transition: a branch of a route, or what follows when the branch's limit is reached.
+
+    It leaves the vertex `source` and leads to `goal`.
+    """
 
     route: Route
     branch: int
     overflow: bool
-
-    @property
-    def source(self) -> str:
-        """The vertex it leaves."""
-        return self.route.source
-
-    @property
-    def goal(self) -> Goal:
-        """Where it leads."""
-        branch = self.route.branches[self.branch]
-        if not self.overflow:
-            return branch.goal
-        assert branch.overflow is not None, "only a branch with a limit has an overflow arrow"
-        return branch.overflow
+    goal: Goal
+    source: str
 
 
 @dataclass(frozen=True)
@@ -115,9 +106,9 @@ class Graph:
         found: list[Arrow] = []
         for route in self.routes:
             for index, branch in enumerate(route.branches):
-                found.append(Arrow(route, index, False))
+                found.append(Arrow(route, index, False, branch.goal, route.source))
                 if branch.overflow is not None:
-                    found.append(Arrow(route, index, True))
+                    found.append(Arrow(route, index, True, branch.overflow, route.source))
         return tuple(found)
 
     @cached_property

@@ -131,10 +131,10 @@ class Scope:
         """The declaration of a node, a mount or a `let`."""
         return self.declarations.get(name)
 
-    @property
-    def nodes(self) -> Iterator[Declaration]:
+    @cached_property
+    def nodes(self) -> tuple[Declaration, ...]:
         """The declarations that stand in the graph, in source order."""
-        return (declaration for declaration in self.declarations.values() if declaration.is_node)
+        return tuple(declaration for declaration in self.declarations.values() if declaration.is_node)
 
     @cached_property
     def includes(self) -> tuple[Declaration, ...]:
@@ -146,10 +146,10 @@ class Scope:
         """Whether some of the workflow's text was skipped after an error, so that parts may be missing."""
         return self.file.module.has_hole(self.workflow.span)
 
-    @property
-    def lets(self) -> Iterator[Declaration]:
+    @cached_property
+    def lets(self) -> tuple[Declaration, ...]:
         """The `let`s in source order."""
-        return (declaration for declaration in self.declarations.values() if not declaration.is_node)
+        return tuple(declaration for declaration in self.declarations.values() if not declaration.is_node)
 
     def setting(self, keyword: str) -> Setting | None:
         """The first setting of that keyword."""
@@ -434,7 +434,7 @@ def _children_first(
     for first in found:
         open_: dict[WorkflowId, Iterator[Declaration]] = {}
         if first not in done:
-            open_[first] = iter(tuple(found[first].nodes))
+            open_[first] = iter(found[first].nodes)
         while open_:
             current, waiting = next(reversed(open_.items()))
             declaration = next(waiting, None)
@@ -447,7 +447,7 @@ def _children_first(
                 _report_include_cycle(declaration, list(open_), files[current.module])
                 cut.setdefault(current, set()).add(declaration.name)
             elif declaration.child in found:
-                open_[declaration.child] = iter(tuple(found[declaration.child].nodes))
+                open_[declaration.child] = iter(found[declaration.child].nodes)
     return done
 
 

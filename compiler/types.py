@@ -323,9 +323,13 @@ def expand(shape: Shape) -> Shape:
 
 def members(shape: Shape) -> tuple[Shape, ...]:
     """The members of a union, through recursive names; other shapes are their only member."""
-    shape = expand(shape)
+    if isinstance(shape, RefShape):
+        shape = expand(shape)
     if not isinstance(shape, UnionShape):
         return (shape,)
-    if not any(isinstance(member, RefShape) for member in shape.members):
+    for member in shape.members:
+        if isinstance(member, RefShape):
+            break
+    else:
         return shape.members
     return tuple(inner for member in shape.members for inner in members(member))

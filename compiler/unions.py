@@ -22,6 +22,7 @@ from windtunnel.compiler.types import (
     NullShape,
     NumberShape,
     RecordShape,
+    RefShape,
     Shape,
     TextShape,
     UnionShape,
@@ -202,20 +203,21 @@ def optional(shape: Shape) -> Shape:
 
 def may_be_null(shape: Shape) -> bool:
     """Whether null is one of the values, so far as the author must handle it; `json` handles itself."""
-    return any(isinstance(member, NullShape | UnknownShape | JsonShape) for member in members(shape))
+    return any(isinstance(member, (NullShape, UnknownShape, JsonShape)) for member in members(shape))
 
 
 def is_nullable(shape: Shape) -> bool:
     """Whether null stands among the members, `json` and mistakes aside: what `T?` means."""
+    if not isinstance(shape, (UnionShape, RefShape)):
+        return isinstance(shape, NullShape)
     return any(isinstance(member, NullShape) for member in members(shape))
 
 
 def without_null(shape: Shape) -> Shape:
     """The shape without null; `json` stays `json`."""
-    parts = members(shape)
-    if not any(isinstance(member, NullShape) for member in parts):
+    if not is_nullable(shape):
         return shape
-    return union(member for member in parts if not isinstance(member, NullShape))
+    return union(member for member in members(shape) if not isinstance(member, NullShape))
 
 
 def read_shape(field: FieldShape) -> Shape:

@@ -41,9 +41,12 @@ class Text:
     @property
     def constant(self) -> str | None:
         """The value when nothing is interpolated, else None."""
-        if all(isinstance(part, str) for part in self.parts):
-            return "".join(part for part in self.parts if isinstance(part, str))
-        return None
+        words: list[str] = []
+        for part in self.parts:
+            if not isinstance(part, str):
+                return None
+            words.append(part)
+        return "".join(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from windtunnel.dsl.syntax.expressions import (
     Binary,
@@ -22,39 +23,28 @@ from windtunnel.dsl.syntax.expressions import (
     Unary,
 )
 
+_BELOW: Final[dict[type[Any], Callable[[Any], tuple[Expr, ...]]]] = {
+    Text: lambda expr: tuple([part for part in expr.parts if not isinstance(part, str)]),
+    Field: lambda expr: (expr.target,),
+    Index: lambda expr: (expr.target, expr.index),
+    Call: lambda expr: expr.arguments,
+    Unary: lambda expr: (expr.operand,),
+    Binary: lambda expr: (expr.left, expr.right),
+    If: lambda expr: (expr.condition, expr.consequent, expr.alternative),
+    Record: lambda expr: tuple([entry.value for entry in expr.entries]),
+    ListExpr: lambda expr: tuple([item.value if isinstance(item, Spread) else item for item in expr.items]),
+    Comprehension: lambda expr: (
+        (expr.source, expr.item) if expr.condition is None else (expr.source, expr.item, expr.condition)
+    ),
+    Literal: lambda _: (),
+    Duration: lambda _: (),
+    Ref: lambda _: (),
+}
 
-def children(expr: Expr) -> Iterator[Expr]:
+
+def children(expr: Expr) -> tuple[Expr, ...]:
     """The direct sub-expressions of `expr`, in source order."""
-    match expr:
-        case Literal() | Duration() | Ref():
-            return
-        case Text():
-            yield from (part for part in expr.parts if not isinstance(part, str))
-        case Field():
-            yield expr.target
-        case Index():
-            yield expr.target
-            yield expr.index
-        case Call():
-            yield from expr.arguments
-        case Unary():
-            yield expr.operand
-        case Binary():
-            yield expr.left
-            yield expr.right
-        case If():
-            yield expr.condition
-            yield expr.consequent
-            yield expr.alternative
-        case Record():
-            yield from (entry.value for entry in expr.entries)
-        case ListExpr():
-            yield from (item.value if isinstance(item, Spread) else item for item in expr.items)
-        case Comprehension():
-            yield expr.source
-            yield expr.item
-            if expr.condition is not None:
-                yield expr.condition
+    return _BELOW[type(expr)](expr)
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
@@ -63,4 +53,5 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(reversed(list(children(top))))
+        if below := _BELOW[type(top)](top):
+            stack.extend(below[::-1])
