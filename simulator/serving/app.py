@@ -5,8 +5,7 @@ It serves this machine only: a request under another host name, or from a page o
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
@@ -42,6 +41,7 @@ from windtunnel.simulator.serving.frames import RUN, frame_of, is_last
 from windtunnel.simulator.serving.service import Service, TooManyReaders
 from windtunnel.simulator.serving.sessionlog import LogRefused
 from windtunnel.simulator.serving.workflow import Workflow
+from windtunnel.simulator.store.interface import StoreRefused
 
 HEARTBEAT_S: Final = 2.0
 """A stream that is quiet for so long says where it is, so that a lost last event is noticed."""
@@ -103,6 +103,8 @@ def endpoint(served: Served, act: Act) -> Callable[[Asked], Awaitable[Response]]
             return told(refused.status, refused.json())
         except LogRefused as problem:
             return told(503, {"code": "log_refused", "error": str(problem)})
+        except StoreRefused as problem:
+            return told(503, {"code": "store_refused", "error": str(problem)})
 
     async def answer(asked: Asked) -> Response:
         try:
@@ -234,13 +236,8 @@ async def page(served: Served, asked: Asked, body: bytes) -> Response:
     return Response(text, 200, HEADERS, kind)
 
 
-def create_app(served: Served, closing: Callable[[], Awaitable[None]]) -> Starlette:
-    """The application; `closing` is awaited when it stops."""
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        yield
-        await closing()
+def create_app(served: Served) -> Starlette:
+    """The application."""
 
     def route(path: str, act: Act, *methods: str) -> Route:
         return Route(path, endpoint(served, act), methods=list(methods))
@@ -256,4 +253,4 @@ def create_app(served: Served, closing: Callable[[], Awaitable[None]]) -> Starle
         route(f"{session}/messages", history, "POST", "PUT"),
         route("/api/run", run, "GET", "POST"),
     ]
-    return Starlette(routes=routes, lifespan=lifespan)
+    return Starlette(routes=routes)

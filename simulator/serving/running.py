@@ -12,6 +12,7 @@ from typing import Final
 
 import uvicorn
 from pydantic import JsonValue
+from starlette.applications import Starlette
 
 from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.simulator.chat.host import SUBSCRIBER_LIMIT
@@ -97,26 +98,41 @@ async def serve(
     service = Service(
         log, SESSION, plan.pause, replay_limit=plan.replay_limit, backlog_limit=plan.backlog_limit
     )
-    with open_store(store_path(plan.log), create=True) as store:
-        place = Place(store, store_path(plan.log))
-        workflow = Workflow(place, plan.snapshot, plan.input, plan.reference, service)
-        service.steps = workflow
-        chaos = None if plan.chaos is None else Chaos(plan.chaos)
-        await service.open()
-        ticking = asyncio.create_task(tick(workflow))
+    try:
+        with open_store(store_path(plan.log), create=True) as store:
+            place = Place(store, store_path(plan.log))
+            workflow = Workflow(place, plan.snapshot, plan.input, plan.reference, service)
+            service.steps = workflow
+            await service.open()
+            ticking = asyncio.create_task(tick(workflow))
+            chaos = None if plan.chaos is None else Chaos(plan.chaos)
+            server = EndingServer(create_app(Served(service, workflow, chaos, plan.heartbeat_s)), service)
+            ready(server, service.problems)
+            try:
+                await server.serve([listening])
+            finally:
+                ticking.cancel()
+                workflow.close()
+                await service.stop()
+    finally:
+        service.close()
 
-        async def closing() -> None:
-            ticking.cancel()
-            workflow.close()
-            await service.close()
 
+class EndingServer(uvicorn.Server):
+    """A server whose streams end with it, so that nobody waits for them."""
+
+    def __init__(self, app: Starlette, service: Service) -> None:
         config = uvicorn.Config(
-            create_app(Served(service, workflow, chaos, plan.heartbeat_s), closing),
+            app,
             log_level="critical",
             access_log=False,
             timeout_graceful_shutdown=LONGEST_END_S,
-            lifespan="on",
+            lifespan="off",
         )
-        server = uvicorn.Server(config)
-        ready(server, service.problems)
-        await server.serve([listening])
+        super().__init__(config)
+        self._service = service
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then the connections."""
+        self._service.end_streams()
+        await super().shutdown(sockets)

@@ -112,7 +112,7 @@ class Reader:
 
 
 class Service:
-    """The session in a log. `open` it first; `close` it last."""
+    """The session in a log. `open` it first; `stop` and then `close` it last."""
 
     def __init__(
         self,
@@ -197,14 +197,21 @@ class Service:
         """Something happened to the loop."""
         self._perform(happened(self.server, self.session, heard))
 
-    async def close(self) -> None:
-        """End every stream and task; what was handed to the disk is written."""
+    def end_streams(self) -> None:
+        """Tell every reader that nothing more comes."""
         for reader in self._readers.values():
             reader.put(StreamClosed("server_stopped"))
-        tasks = [task for task in self._tasks.values() if not task.done()]
+
+    async def stop(self) -> None:
+        """End what the model and its tools do; what was handed to the disk is written."""
+        self.end_streams()
+        tasks = [task for key, task in self._tasks.items() if key != "log" and not task.done()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def close(self) -> None:
+        """Let go of the log."""
         self._disk.shutdown()
         self.log.close()
 

@@ -88,6 +88,7 @@ class Workflow:
 
     def _rest(self) -> None:
         """Nothing is asked of the agent."""
+        self._asked: dict[str, UserMessage] = {}
         self._waiting: Prompt | None = None
         self._out: Prompt | None = None
         self._step: StepRef | None = None
@@ -333,11 +334,7 @@ class Workflow:
         """What an entry is to the step."""
         body = entry.body
         if isinstance(body, UserMessage):
-            if body.step is not None and self._out is not None:
-                self._step, self._own, self._last, self._frozen = self._out.step, True, None, ""
-                self._receive(Delivered(self._out))
-            elif self._step is not None and self._own:
-                self._own, self._frozen = False, "" if self._last is None else self._last[1]
+            self._asked[entry.id] = body
         elif isinstance(body, Commanded) and body.what in ("stop", "interrupt"):
             self._by_person = not self._by_engine
         elif isinstance(body, RetryEnded) and body.outcome == "cancelled":
@@ -346,11 +343,22 @@ class Workflow:
             words = "" if body.message is None else visible(body.message.parts)
             self._last = (words, "error", body.error)
 
+    def _begins(self, body: UserMessage) -> None:
+        """A turn begins: that of the prompt which is out, or one of a person in the same run."""
+        if body.step is not None and self._out is not None:
+            self._step, self._own, self._last, self._frozen = self._out.step, True, None, ""
+            self._receive(Delivered(self._out))
+        elif self._step is not None and self._own:
+            self._own, self._frozen = False, "" if self._last is None else self._last[1]
+
     def _hear(self, event: LoopEvent, retries: bool) -> None:
         """What the loop tells, as the engine hears it."""
-        step = self._step
         if event.type == "agent_settled":
             self._send()
+        if event.type == "message_end" and event.subject in self._asked:
+            self._begins(self._asked.pop(event.subject))
+            return
+        step = self._step
         if step is None:
             return
         listens = step.completion == "assistant" and not retries

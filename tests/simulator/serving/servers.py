@@ -29,6 +29,9 @@ FLOW = "builtin:plain-summary"
 LONGEST_S = 30
 """How long a test waits for what must come."""
 
+MOST_HEARTBEATS = 8
+"""How often a stream says that nothing is new before a test gives up."""
+
 
 def snapshot_named(flow: str) -> Snapshot:
     """A compiled workflow."""
@@ -161,9 +164,11 @@ class Client:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONGEST_S)
         connection.request("GET", f"/api/sessions/main/stream?after={after}", headers=headers or {})
         response = connection.getresponse()
-        name = ""
+        name, quiet = "", 0
         try:
             while line := response.readline():
+                quiet = quiet + 1 if b"data-pi-heartbeat" in line else 0 if line.strip() else quiet
+                assert quiet < MOST_HEARTBEATS, "nothing more comes down the stream"
                 if line.startswith(b"id: "):
                     name = line[4:].decode().strip()
                 elif line.startswith(b"data: "):

@@ -23,6 +23,7 @@ from windtunnel.simulator.chat.parts import (
     Item,
     Part,
     ReasoningPart,
+    Role,
     Step,
     TextPart,
     ToolPart,
@@ -163,7 +164,7 @@ call_names = st.sampled_from(["c1", "c2"])
 texts = st.sampled_from(["", "a", "ab", "𝒳y", "ha", "a\u0301<b>", "\u2028"])
 offsets = st.sampled_from([None, 0, 1, 2, 3])
 nonces = st.sampled_from([None, "n1", "n2", "n3"])
-roles = st.sampled_from(["user", "assistant"])
+roles: st.SearchStrategy[Role] = st.sampled_from(["user", "assistant"])
 values = st.sampled_from(
     ['"ok"', '{"a":[true,null],"b":1}', "null", '"\\u00e9"', '{"a":{},"z":"\\u00e9\\u007f"}']
 )
