@@ -10,6 +10,7 @@ loading      files to snapshots, with what is wrong told on the way
 input        the input of a run
 refusing     what the simulator refuses, told as wrong usage
 telling      a run told as a story or as JSON
+reporting    a run, or a scenario, as a page on disk
 selecting    which scenarios are meant
 staging      files to verdicts, on several cores
 watching     the picture of a run, while it runs

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
 
-from windtunnel.simulator.commands.options import input_option, outside_option
+from windtunnel.simulator.commands.options import input_option, outside_option, report_option
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from windtunnel.compiler.snapshot import Snapshot
     from windtunnel.simulator.operations import Exploration
 
 _COUNT = click.IntRange(min=0, max=1_000)
@@ -38,6 +42,7 @@ _SEED = click.IntRange(min=0)
 )
 @input_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@report_option
 @outside_option
 def command(
     file: str | None,
@@ -50,6 +55,7 @@ def command(
     states: int | None,
     given: str | None,
     as_json: bool,
+    report: str | None,
     allow_outside: bool,
 ) -> None:
     """Try every schedule of a workflow with up to N faults.
@@ -71,8 +77,10 @@ def command(
     from windtunnel.simulator.commands.loading import load_snapshot
     from windtunnel.simulator.commands.progress import progress_bar
     from windtunnel.simulator.commands.refusing import refusals
+    from windtunnel.simulator.commands.reporting import checked_name
     from windtunnel.simulator.operations import explore
 
+    checked_name(report)
     snapshot = None if file is None else load_snapshot(file, allow_outside)
     run = None if snapshot is None or given is None else run_input(snapshot, given)
     began = time.monotonic()
@@ -95,8 +103,36 @@ def command(
         show(json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
     else:
         _tell(found, allow_outside)
+    if report is not None:
+        _report(report, found, snapshot, file, run, allow_outside)
     if found.violations:
         leave(FINDINGS)
+
+
+def _report(
+    report: str,
+    found: Exploration,
+    snapshot: Snapshot | None,
+    file: str | None,
+    input: JsonValue,
+    allow_outside: bool,
+) -> None:
+    """The page of the first violation; of the run without faults where there is none."""
+    from windtunnel.simulator.commands.loading import load_snapshot
+    from windtunnel.simulator.commands.reporting import report_run, report_token, texts_for
+    from windtunnel.simulator.operations import replay, simulate
+    from windtunnel.simulator.report.summary import verdict
+
+    said = verdict(found.to_json())
+    if found.violations:
+        first = found.violations[0]
+        broken = replay(first.token, lambda name: load_snapshot(name, allow_outside))
+        report_token(report, broken, first.token, allow_outside, (said,))
+    elif snapshot is not None and file is not None:
+        notes = (said, "This is the run without faults.")
+        texts = texts_for(file, snapshot, allow_outside)
+        again = f"windtunnel run {shlex.quote(file)}"
+        report_run(report, simulate(snapshot, input), snapshot, texts, again, notes)
 
 
 def _tell(found: Exploration, allow_outside: bool) -> None:

@@ -26,3 +26,9 @@ def full_option(command: _F) -> _F:
     """The option `--full`."""
     said = "Tell every event; without it a visit of a node in which nothing went wrong is one line."
     return click.option("--full", is_flag=True, help=said)(command)
+
+
+def report_option(command: _F) -> _F:
+    """The option `--report`, passed on as `report`."""
+    said = "Also write it as one HTML page: sequence diagram, states, graph, conversation."
+    return click.option("--report", metavar="FILE", help=said)(command)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
 
-from windtunnel.simulator.commands.options import full_option, input_option, outside_option
+from windtunnel.simulator.commands.options import full_option, input_option, outside_option, report_option
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--store", metavar="DB", help="Really run on this database, begun if it is not there.")
 @click.option("--queue", is_flag=True, help="Only put the run into the store; `resume` begins it.")
 @full_option
+@report_option
 @outside_option
 def command(
     file: str,
@@ -36,6 +38,7 @@ def command(
     store: str | None,
     queue: bool,
     full: bool,
+    report: str | None,
     allow_outside: bool,
 ) -> None:
     """Run a workflow once and tell what happened.
@@ -48,14 +51,18 @@ def command(
         raise click.UsageError("--queue needs the --store to put the run into")
     if store is not None and seed is not None:
         raise click.UsageError("--seed draws faults; a run on a store meets none but real ones")
+    if store is not None and report is not None:
+        raise click.UsageError("--report shows a simulated run; leave --store out")
     from windtunnel.simulator.commands.console import FINDINGS, leave
     from windtunnel.simulator.commands.input import run_input
     from windtunnel.simulator.commands.loading import load_snapshot
     from windtunnel.simulator.commands.refusing import refusals
+    from windtunnel.simulator.commands.reporting import checked_name, report_run, texts_for
     from windtunnel.simulator.commands.telling import tell
     from windtunnel.simulator.commands.watching import show_picture
     from windtunnel.simulator.operations import simulate
 
+    checked_name(report)
     snapshot = load_snapshot(file, allow_outside)
     value = run_input(snapshot, given)
     if store is not None:
@@ -65,6 +72,10 @@ def command(
         finished = simulate(snapshot, value, seed=seed)
     show_picture(snapshot, finished.events, as_json=as_json)
     tell(finished, as_json=as_json, full=full)
+    if report is not None:
+        again = f"windtunnel run {shlex.quote(file)}" + ("" if seed is None else f" --seed {seed}")
+        again += "" if given is None else f" --input {shlex.quote(given)}"
+        report_run(report, finished, snapshot, texts_for(file, snapshot, allow_outside), again)
     if finished.violations or finished.status not in ("completed", "waiting"):
         leave(FINDINGS)
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from windtunnel.compiler import stage_file
+from windtunnel.compiler.pipeline import Checked
 from windtunnel.compiler.scenario import under
+from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.dsl import Diagnostic, Severity, Source, parse
 from windtunnel.simulator.commands.naming import from_here, renamed
 from windtunnel.simulator.commands.selecting import Selection
@@ -24,13 +26,17 @@ WORTH_A_WORKER: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """One file: the verdicts of its scenarios that were wanted, the seconds each took, and its findings."""
+    """One file: the verdicts of its scenarios that were wanted, the seconds each took, and its findings.
+
+    `pages` are the reports, one for each verdict where they were asked for.
+    """
 
     file: str
     verdicts: tuple[Verdict, ...]
     seconds: tuple[float, ...]
     diagnostics: tuple[Diagnostic, ...]
     sources: dict[str, Source]
+    pages: tuple[bytes, ...] = ()
 
     @property
     def broken(self) -> bool:
@@ -45,6 +51,7 @@ class Job:
     file: str
     expression: str
     allow_outside: bool
+    pages: bool = False
 
 
 def act(job: Job) -> Acted:
@@ -56,17 +63,28 @@ def act(job: Job) -> Acted:
     name = from_here(job.file)
     verdicts: list[Verdict] = []
     seconds: list[float] = []
+    pages: list[bytes] = []
     for scenario, snapshot in staged.scenarios:
         if not selection.fits(f"{job.file}::{scenario.title}"):
             continue
         began = time.monotonic()
         verdict = run_scenario(under(scenario, job.file), snapshot)
+        seconds.append(time.monotonic() - began)
+        if job.pages:
+            pages.append(_page(verdict, snapshot, staged.checked))
         verdict = replace(verdict, film=None)
         verdicts.append(verdict if not verdict.passed else replace(verdict, trace=(), events=(), session=()))
-        seconds.append(time.monotonic() - began)
     found = tuple(renamed(each, name) for each in staged.diagnostics)
     shown = {name(file): source for file, source in staged.checked.modules.sources.items()} if found else {}
-    return Acted(job.file, tuple(verdicts), tuple(seconds), found, shown)
+    return Acted(job.file, tuple(verdicts), tuple(seconds), found, shown, tuple(pages))
+
+
+def _page(verdict: Verdict, snapshot: Snapshot, checked: Checked) -> bytes:
+    """The report of one scenario."""
+    from windtunnel.simulator.report.page.document import html_report, of_verdict
+    from windtunnel.simulator.report.page.places import texts_of
+
+    return html_report(of_verdict(verdict, snapshot, texts_of(checked, snapshot)))
 
 
 def _holds_wanted(file: str, selection: Selection) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     help="Cores; 0 for as many as pay.",
 )
 @click.option("--full", is_flag=True, help="Tell every event, also where nothing went wrong.")
+@click.option("--report", metavar="DIR", help="Also write each scenario as an HTML page into this folder.")
 @outside_option
 def command(
     paths: tuple[str, ...],
@@ -37,6 +38,7 @@ def command(
     junit: str | None,
     workers: int,
     full: bool,
+    report: str | None,
     allow_outside: bool,
 ) -> None:
     """Run the scenarios in .flow files and in folders of them; without PATHS in the current folder.
@@ -53,7 +55,7 @@ def command(
 
     Selection(expression)
     files = files_below(paths or (".",))
-    jobs = [Job(file, expression, allow_outside) for file in files]
+    jobs = [Job(file, expression, allow_outside, report is not None) for file in files]
     done: list[Acted] = []
     for acted in act_all(jobs, workers or workers_for(len(jobs), os.cpu_count() or 1)):
         done.append(acted)
@@ -69,6 +71,8 @@ def command(
         _show_json(verdicts)
     if junit is not None:
         _write_junit(junit, done)
+    if report is not None:
+        _write_pages(report, done)
     files_broken = f", {broken} file{'' if broken == 1 else 's'} with errors" if broken else ""
     say(summary(verdicts) + files_broken)
     if broken or not all(verdict.passed for verdict in verdicts):
@@ -76,12 +80,9 @@ def command(
 
 
 def _show_findings(acted: Acted) -> None:
-    from windtunnel.dsl import Severity, render
-    from windtunnel.simulator.commands.console import say
+    from windtunnel.simulator.commands.loading import Found, tell_findings
 
-    for diagnostic in acted.diagnostics:
-        if diagnostic.severity is not Severity.HINT:
-            say(render(diagnostic, acted.sources) + "\n")
+    tell_findings(acted.file, Found(acted.diagnostics, acted.sources), broken=acted.broken)
 
 
 def _show(acted: Acted, full: bool) -> None:
@@ -115,6 +116,14 @@ def _show_json(verdicts: Sequence[Verdict]) -> None:
     from windtunnel.simulator.report.verdicts import to_json
 
     show(json.dumps(to_json(verdicts), indent=2, ensure_ascii=False) + "\n")
+
+
+def _write_pages(folder: str, done: Sequence[Acted]) -> None:
+    """A page for each scenario, and one that lists them."""
+    from windtunnel.simulator.commands.reporting import write_pages
+
+    cases = [(v, page) for acted in done for v, page in zip(acted.verdicts, acted.pages, strict=True)]
+    write_pages(folder, cases)
 
 
 def _write_junit(file: str, done: Sequence[Acted]) -> None:

@@ -15,4 +15,5 @@ seeded        the bugs that can be put back
 summary       what an exploration proved or broke
 verdicts      what became of scenarios
 junit         the same for build servers
+page/         a run as one HTML page
 """

@@ -60,7 +60,7 @@ def story_lines(events: Sequence[TraceEvent], *, width: int = DEFAULT_WIDTH) -> 
     if not events:
         return []
     rows = [("time", "process", "event", "what happened")]
-    rows += [(moment(event["at"]), event["process"], _name(event), _told(event)) for event in events]
+    rows += [(moment(event["at"]), event["process"], named(event), told(event)) for event in events]
     moods = [Mood.PLAIN, *(mood(event) for event in events)]
     lines = table(rows, right=frozenset({0}))
     room = max(width, MIN_WIDTH) - 2
@@ -90,7 +90,7 @@ def moment(at_ms: int) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
-def _name(event: TraceEvent) -> str:
+def named(event: TraceEvent) -> str:
     """The event's type in words, and the node it is about."""
     node = event.get("nodeId")
     if event["type"] == "visit_done":
@@ -99,7 +99,8 @@ def _name(event: TraceEvent) -> str:
     return f"{name} · {node}" if node else name
 
 
-def _told(event: TraceEvent) -> str:
+def told(event: TraceEvent) -> str:
+    """What happened, on one line that is not cut."""
     payload: Mapping[str, Any] = event.get("payload") or {}
     tell = _TELLERS.get(event["type"])
     told = tell(payload) if tell is not None else _pairs(payload)
