@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,9 +13,9 @@ from windtunnel.compiler.findings import Elsewhere, Findings
 from windtunnel.compiler.prompts import with_prompts
 from windtunnel.compiler.reader import Reader, Refused, relative
 from windtunnel.dsl.codes import report
-from windtunnel.dsl.diagnostics import Diagnostic, Place
+from windtunnel.dsl.diagnostics import Diagnostic, Fix, Place
 from windtunnel.dsl.source import Source
-from windtunnel.dsl.syntax import File, Import, Span
+from windtunnel.dsl.syntax import File, Import, Span, Text
 
 MAX_FILES: Final = 10_000
 """Most files that one root may need."""
@@ -169,7 +170,8 @@ class _Loading:
             return None
         found = self._read(relative(importer, path))
         if isinstance(found, Refused):
-            findings.add(found.code, found.reason, line.path.span, help=found.help)
+            fixes = () if found.instead is None else (_spelling(findings, line.path, path, found.instead),)
+            findings.add(found.code, found.reason, line.path.span, help=found.help, fixes=fixes)
             return None
         return found
 
@@ -218,6 +220,15 @@ class _Loading:
             line.path.span if line.path is not None else line.span,
             help="move what both need into a third file",
         )
+
+
+def _spelling(findings: Findings, written: Text, path: str, name: str) -> Fix:
+    """Put the name of a file as it is on disk into the path of an import."""
+    folder = path.rpartition("/")[0]
+    mended = f"{folder}/{name}" if folder else name
+    return findings.replacing(
+        f'write "{mended}"', written.span, json.dumps(mended, ensure_ascii=False), safe=True
+    )
 
 
 def _path_problem(path: str | None) -> str | None:

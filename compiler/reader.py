@@ -13,19 +13,27 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from windtunnel.dsl.source import Source, normalise
+from windtunnel.dsl.spelling import nearest, suggestion
 
 BUILTIN: Final = "builtin:"
 MAX_FILE_BYTES: Final = 4 * 1024 * 1024
 """Largest source that is read; the lexer says the same of text that comes another way."""
+MAX_NAMES: Final = 2_000
+"""Files of a folder that are looked through for one of a near name."""
+HELD: Final = "some systems tell small letters from capitals in names of files: write it as it is on disk"
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a name cannot be read: the code of the finding, the reason, and what may help."""
+    """Why a name cannot be read: the code of the finding, the reason, and what may help.
+
+    `instead` is the name of a file beside it that was surely meant: it differs in case only.
+    """
 
     code: str
     reason: str
     help: str | None = None
+    instead: str | None = None
 
 
 class Reader(Protocol):
@@ -51,7 +59,8 @@ def builtin(name: str) -> Source | Refused:
     folder = files("windtunnel.compiler.builtins")
     shipped = builtin_names()
     if name not in shipped:
-        return Refused("WT0103", f"there is no built-in `{name}`", f"the built-ins are {', '.join(shipped)}")
+        near = suggestion(nearest(name, shipped)) or f"the built-ins are {', '.join(shipped)}"
+        return Refused("WT0103", f"there is no built-in `{name}`", near)
     text = folder.joinpath(f"{name}.flow").read_text(encoding="utf-8")
     return Source(BUILTIN + name, normalise(text))
 
@@ -91,6 +100,8 @@ class FileReader:
         try:
             if path.is_dir():
                 return Refused("WT0103", f"`{name}` is a folder")
+            if _ignores_case(path) and (there := on_disk(path)) not in (None, path.name):
+                return Refused("WT0103", f"`{name}` is spelt `{there}` on disk", HELD, there)
             with path.open("rb") as file:
                 data = file.read(MAX_FILE_BYTES + 1)
             if len(data) > MAX_FILE_BYTES:
@@ -100,6 +111,8 @@ class FileReader:
             return Refused("WT0015", f"`{name}` is not UTF-8 at byte {problem.start}")
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or "not a usable path"
+            if isinstance(problem, FileNotFoundError):
+                return _missing(name, path)
             return Refused("WT0103", f"`{name}` cannot be read: {reason.lower()}")
         return Source(path.relative_to(base).as_posix() if inside else path.as_posix(), normalise(text))
 
@@ -138,6 +151,40 @@ class MemoryReader:
         """`workflows/NAME.flow`, then `user/NAME.flow`, then the built-in."""
         own = (f"workflows/{workflow}.flow", f"user/{workflow}.flow")
         return (*(name for name in own if name in self.texts), BUILTIN + workflow)
+
+
+def on_disk(path: Path) -> str | None:
+    """The name that a file has in its folder, where it differs from what is asked for in case at most."""
+    names = _beside(path)
+    if path.name in names:
+        return path.name
+    return next((name for name in names if name.casefold() == path.name.casefold()), None)
+
+
+def _beside(path: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in path.parent.iterdir())
+    except OSError:
+        return []
+
+
+def _missing(name: str, path: Path) -> Refused:
+    """A file that is not there; one beside it may have been meant."""
+    reason = f"`{name}` cannot be read: no such file or directory"
+    there = on_disk(path)
+    if there is not None:
+        return Refused("WT0103", f"`{name}` is spelt `{there}` on disk", HELD, there)
+    near = nearest(path.name, [each for each in _beside(path) if each.endswith(path.suffix)][:MAX_NAMES])
+    return Refused("WT0103", reason, suggestion(near))
+
+
+def _ignores_case(path: Path) -> bool:
+    """Whether the file would be found under another spelling too, as on some systems."""
+    other = path.with_name(path.name.swapcase())
+    try:
+        return other != path and other.samefile(path)
+    except OSError:
+        return False
 
 
 def relative(importer: str, path: str) -> str:

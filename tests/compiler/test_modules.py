@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from windtunnel.compiler import modules as loading
+from windtunnel.compiler import reader as reading
+from windtunnel.compiler.mending import mended
 from windtunnel.compiler.modules import Modules, load
 from windtunnel.compiler.reader import MAX_FILE_BYTES, FileReader, MemoryReader, Refused, relative
+from windtunnel.dsl.diagnostics import Applicability
 from windtunnel.dsl.parser import parse
 from windtunnel.dsl.source import Source
 
@@ -210,3 +213,34 @@ def test_workflows_by_name_come_from_folders(tmp_path: Path) -> None:
     own, user, shipped = reader.candidates("monitor")
     assert (own, shipped) == ("workflows/monitor.flow", "builtin:monitor")
     assert isinstance(reader.read(user), Source)
+
+
+@pytest.mark.parametrize("ignores_case", [False, True])
+def test_a_name_counts_with_its_capitals_on_every_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignores_case: bool
+) -> None:
+    """What one system finds and another does not is found nowhere; the mend is safe."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "Helper.flow").write_text(EMPTY)
+    (tmp_path / "main.flow").write_text('language 1\nimport A from "./sub/helper.flow"\ntype B = A\n')
+    monkeypatch.setattr(reading, "_ignores_case", lambda path: ignores_case and path.name != "main.flow")
+    (found,) = load(FileReader(tmp_path), "main.flow", parse).diagnostics
+    assert (found.code, found.message) == ("WT0103", "`sub/helper.flow` is spelt `Helper.flow` on disk")
+    (fix,) = found.fixes
+    assert fix.applicability is Applicability.SAFE
+    assert [edit.text for edit in fix.edits] == ['"./sub/Helper.flow"']
+    text = (tmp_path / "main.flow").read_text()
+    (tmp_path / "main.flow").write_text(mended(text, [fix]))
+    assert load(FileReader(tmp_path), "main.flow", parse).diagnostics == ()
+
+
+def test_a_file_of_a_near_name_is_suggested(tmp_path: Path) -> None:
+    """Of the same ending; built-ins too."""
+    (tmp_path / "helper.flow").write_text(EMPTY)
+    (tmp_path / "helpr.md").write_text("")
+    missing = FileReader(tmp_path).read("helpr.flow")
+    assert isinstance(missing, Refused)
+    assert (missing.help, missing.instead) == ("did you mean `helper.flow`?", None)
+    shipped = FileReader(tmp_path).read("builtin:autopaln")
+    assert isinstance(shipped, Refused)
+    assert shipped.help == "did you mean `autoplan`?"
