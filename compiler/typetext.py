@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from pydantic import JsonValue, TypeAdapter
@@ -23,6 +24,7 @@ from windtunnel.compiler.snapshot import (
     UnionTypeModel,
 )
 
+_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TYPE: Final[TypeAdapter[TypeModel]] = TypeAdapter(TypeModel)
 
 
@@ -79,7 +81,8 @@ def words(type_: TypeModel) -> str:
 def _field_words(name: str, field: FieldModel) -> str:
     mark = "?" if field.optional else ""
     default = f" = {canonical(field.default)}" if field.has_default else ""
-    return f"{name}{mark}: {words(field.type)}{default}"
+    key = name if _WORD.fullmatch(name) else canonical(name)
+    return f"{key}{mark}: {words(field.type)}{default}"
 
 
 def _range(low: float | None, high: float | None) -> str:
@@ -146,10 +149,10 @@ def _record_schema(type_: RecordTypeModel) -> dict[str, JsonValue]:
     required: list[JsonValue] = []
     for name, field in sorted(type_.fields.items()):
         schema = json_schema(field.type)
+        if (field.optional or field.has_default) and not takes_null(field.type):
+            schema = {"anyOf": [schema, {"type": "null"}]}
         if field.has_default:
             schema["default"] = field.default
-        if field.optional and not takes_null(field.type):
-            schema = {"anyOf": [schema, {"type": "null"}]}
         if not field.optional and not field.has_default:
             required.append(name)
         properties[name] = schema

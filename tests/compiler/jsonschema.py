@@ -42,9 +42,8 @@ def _keyword(value: Any, keyword: str, wanted: Any, schema: Any, root: Any, at: 
             if value != wanted or isinstance(value, bool) != isinstance(wanted, bool):
                 yield f"{at}: not {wanted!r}"
         case "enum":
-            if not any(
-                value == each and isinstance(value, bool) == isinstance(each, bool) for each in wanted
-            ):
+            equal = [each for each in wanted if value == each]
+            if not any(isinstance(value, bool) == isinstance(each, bool) for each in equal):
                 yield f"{at}: none of {wanted!r}"
         case "anyOf" | "oneOf":
             fitting = sum(not list(problems(value, each, root, at)) for each in wanted)
@@ -76,9 +75,9 @@ def _keyword(value: Any, keyword: str, wanted: Any, schema: Any, root: Any, at: 
                 if size < wanted if keyword.startswith("min") else size > wanted:
                     yield f"{at}: {keyword} is {wanted}"
         case "minimum" | "maximum":
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                if value < wanted if keyword == "minimum" else value > wanted:
-                    yield f"{at}: {keyword} is {wanted}"
+            number = value if isinstance(value, int | float) and not isinstance(value, bool) else wanted
+            if number < wanted if keyword == "minimum" else number > wanted:
+                yield f"{at}: {keyword} is {wanted}"
         case "pattern":
             # In ECMA 262 `$` is the end alone; in Python it also stands before a last newline.
             if isinstance(value, str) and re.search(re.sub(r"\$\Z", r"\\Z", wanted), value) is None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
-from windtunnel.compiler.acceptance import Accepted, Refused, accept
+from tests.compiler.jsonschema import problems
+from windtunnel.compiler.acceptance import Accepted, Refused, accept, acceptor
 from windtunnel.compiler.canonical import canonical
+from windtunnel.compiler.pipeline import compile_workflow
+from windtunnel.compiler.reader import MemoryReader
 from windtunnel.compiler.snapshot import (
     FieldModel,
     IntType,
@@ -25,6 +30,7 @@ from windtunnel.compiler.snapshot import (
     TypeModel,
     UnionTypeModel,
 )
+from windtunnel.compiler.typetext import type_to_json, words
 from windtunnel.simulator.providers import values
 from windtunnel.simulator.providers.patterns import MAX_NESTING, MAX_PATTERN, matching, missing
 from windtunnel.simulator.providers.values import Source, boundaries, cases, invalid
@@ -63,7 +69,13 @@ SCALARS: st.SearchStrategy[TypeModel] = st.one_of(
 
 
 def fields_of(inner: st.SearchStrategy[TypeModel]) -> st.SearchStrategy[TypeModel]:
-    field = st.builds(lambda of, optional: FieldModel(type=of, optional=optional), inner, st.booleans())
+    def field_of(of: TypeModel, kind: str) -> FieldModel:
+        made = cases(of, SOURCE) if kind == "default" else ()
+        if made:
+            return FieldModel(type=of, has_default=True, default=made[0])
+        return FieldModel(type=of, optional=kind == "optional")
+
+    field = st.builds(field_of, inner, st.sampled_from(("required", "optional", "default")))
     names = st.sampled_from(("id", "title", "status", "a/b", "c~d"))
     return st.dictionaries(names, field, max_size=4).map(lambda fields: RecordTypeModel(fields=fields))
 
@@ -102,6 +114,63 @@ def test_what_is_made_is_what_it_claims_to_be(of: TypeModel) -> None:
             assert isinstance(accept(of, value, SOURCE.types), Accepted), value
     for wrong in invalid(of, SOURCE):
         assert isinstance(accept(of, wrong.value, SOURCE.types), Refused), wrong
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-60, 60)
+    | st.floats(-60, 60)
+    | st.sampled_from(["", "x", "ab", "ready", "v1.2", "abcdefghijk", "\U0001f426"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(("id", "title", "label", "children", "a/b", "")), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def has_long_json(of: TypeModel) -> bool:
+    """Whether a type counts the characters of canonical JSON, which a JSON Schema cannot say."""
+    return '"kind": "json", "max"' in json.dumps(type_to_json(of), sort_keys=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TYPES, st.lists(JSON, max_size=4))
+def test_model_schema_and_made_values_agree(of: TypeModel, others: list[JsonValue]) -> None:
+    """One declaration: what the model takes, the schema takes, whoever made the value, and nothing else."""
+    schema = acceptor(of, SOURCE.types).json_schema()
+    made = [*cases(of, SOURCE, optional=True), *boundaries(of, SOURCE)]
+    for value in (*made, *(wrong.value for wrong in invalid(of, SOURCE)), *others):
+        taken = isinstance(accept(of, value, SOURCE.types), Accepted)
+        says = list(problems(value, schema, schema))
+        if taken or not has_long_json(of):
+            assert taken == (not says), (value, says)
+
+
+def declared(text: str) -> TypeModel | None:
+    """The type of an input that is declared in these words; None for one that no author may declare."""
+    flow = (
+        f"language 1\ntype Node = {words(NODE)}\nworkflow w {{ input {{ x: {text}, n?: Node }}\n"
+        " compute a = { x: json(input.x), n: json(input.n) }\n edges { start -> a -> exit done } }\n"
+    )
+    made = compile_workflow(MemoryReader({"w.flow": flow}), "w.flow")
+    refused = {each.code for each in made.diagnostics if each.severity == "error"}
+    assert refused <= {"WT0415", "WT0417"}, (flow, made.diagnostics)
+    return None if made.snapshot is None else made.snapshot.input.fields["x"].type
+
+
+@settings(max_examples=40, deadline=None)
+@given(TYPES)
+def test_the_words_of_the_contract_are_the_type(of: TypeModel) -> None:
+    """What a model is told reads back, in the language itself, as a type that takes the same values."""
+    read = declared(words(of))
+    if read is None:
+        return
+    assert declared(words(read)) == read
+    for value in (*boundaries(of, SOURCE), *(wrong.value for wrong in invalid(of, SOURCE))):
+        one, other = (accept(each, value, SOURCE.types) for each in (of, read))
+        assert isinstance(one, Accepted) == isinstance(other, Accepted), value
 
 
 @settings(max_examples=60, deadline=None)
