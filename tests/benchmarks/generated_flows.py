@@ -10,7 +10,7 @@ def flow_of(nodes: int) -> str:
     """A workflow with about `nodes` nodes: stretches in a chain, each with a match and a loop limit."""
     groups = max(1, nodes // GROUP)
     parts = ["language 1", "workflow big {", "  revision 1", '  title "A generated workflow"']
-    parts += ["  input { topic: text(1..200), tags: [text] = [] }"]
+    parts += [f"  maxSteps {50 * groups * GROUP}", "  input { topic: text(1..200), tags: [text] = [] }"]
     parts += ["  exits { done: { text: text }, dropped: { why: text } }"]
     for group in range(groups):
         parts += _nodes_of(group)
