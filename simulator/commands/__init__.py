@@ -38,6 +38,7 @@ answer       a request of a run is answered
 cancel       a run of a store ends
 test         scenarios, run and told
 crashpoints  every crash point fired once
+conversing   a known bug of the conversation, hunted
 explore      every schedule with up to N faults
 faults       bugs that can be put back
 torture      every crash point on a real store

@@ -68,6 +68,15 @@ def command(
         raise click.UsageError("name a FILE to explore, or a --fault whose own small world is explored")
     if file is None and given is not None:
         raise click.UsageError("an --input needs the FILE that it is for")
+    if fault is not None and fault.startswith("C"):
+        from windtunnel.simulator.chat.faults import CHAT_FAULTS
+        from windtunnel.simulator.commands.conversing import hunt_in_conversation
+
+        if fault in CHAT_FAULTS and file is not None:
+            raise click.UsageError(f"{fault} is a bug of the conversation: leave the FILE out")
+        if fault in CHAT_FAULTS:
+            hunt_in_conversation(fault, states, as_json=as_json)
+            return
     import json
     import time  # noqa: TID251
     from dataclasses import replace
