@@ -77,12 +77,10 @@ PROCESS_FAULTS: Final[Mapping[str, tuple[str, ...]]] = {
 MESSAGE_FAULTS: Final = ("duplicate", "drop", "delay", "reorder")
 """Faults of messages on their way."""
 
-HOSTS: Final = (
-    ("interactive",),
-    ("detached", "with", "origin"),
-    ("detached", "without", "origin"),
-    ("direct",),
-)
+NOWHERE: Final = ("detached", "without", "origin")
+"""The host of a run that no session shows."""
+
+HOSTS: Final = (("interactive",), ("detached", "with", "origin"), NOWHERE, ("direct",))
 
 _RUN: Final = (
     "run_started",

@@ -141,6 +141,7 @@ CODES: Final[dict[str, tuple[str, Severity]]] = {
     "WT0604": ("visible text repeated", _WARNING),
     "WT0605": ("visible answer asked again", _ERROR),
     "WT0606": ("prompt asks for a submission", _WARNING),
+    "WT0607": ("visible answer without a session", _ERROR),
     # --- 07 decisions ---------------------------------------------------------------------------------------
     "WT0701": ("decision without choices", _ERROR),
     "WT0702": ("choice without a route", _ERROR),

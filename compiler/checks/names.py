@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.resolver import FileScope, WorkflowId
-from windtunnel.compiler.sites import expressions_of
-from windtunnel.dsl.syntax import Comprehension, Expr, Let, Name, Node, Validate, walk
+from windtunnel.dsl.syntax import Comprehension, Let, Name, Node, Validate
 
 
 def check_names(typed: Typed) -> None:
@@ -38,20 +37,15 @@ def _check_input(typed: Typed) -> None:
 
 def _check_hiding(typed: Typed) -> None:
     for declaration in typed.scope.declarations.values():
-        for expr in expressions_of(declaration.tree):
-            _check_variables(typed, expr)
+        for part in declaration.parts:
+            if isinstance(part, Comprehension):
+                _check_variable(typed, part.variable)
         if isinstance(declaration.tree, Node):
             for clause in declaration.tree.clauses:
                 if isinstance(clause.value, Validate):
                     for item in clause.value.items:
                         if isinstance(item, Let):
                             _check_variable(typed, item.name)
-
-
-def _check_variables(typed: Typed, expr: Expr) -> None:
-    for part in walk(expr):
-        if isinstance(part, Comprehension):
-            _check_variable(typed, part.variable)
 
 
 def _check_variable(typed: Typed, name: Name) -> None:

@@ -10,7 +10,7 @@ from windtunnel.compiler.nodepaths import Found
 from windtunnel.compiler.resolver import Kind
 from windtunnel.compiler.types import INT, TEXT, FieldShape, IntShape, RecordShape, Shape
 from windtunnel.compiler.unions import union
-from windtunnel.compiler.vocabulary import ACTS, CALLS, EFFECTS, ENDINGS, STOPS, Takes
+from windtunnel.compiler.vocabulary import ACTS, CALLS, EFFECTS, ENDINGS, NOWHERE, STOPS, Takes
 from windtunnel.dsl.syntax import Act, AssistantOutput, Node, ProviderLine, Text
 
 PROCESS: Final = RecordShape(
@@ -35,6 +35,8 @@ def check_scripts(staged: Staged) -> None:
         before = first.setdefault((line.node.text, line.visit), line)
         if before is not line:
             _report_second(staged, line, before)
+        if found.kind is Kind.AGENT and _answers(found):
+            _check_origin(staged, line)
         intact = [_check_act(staged, found, line, act) for turn in line.turns for act in turn]
         if all(intact) and all(_check_ending(staged, turn) for turn in line.turns):
             _check_end(staged, found, line)
@@ -48,6 +50,20 @@ def _report_second(staged: Staged, line: ProviderLine, before: ProviderLine) -> 
         line.node.span,
         secondary=[(before.node.span, "the line that is used")],
         help="join them with `then`, or say `visit 2`",
+    )
+
+
+def _check_origin(staged: Staged, line: ProviderLine) -> None:
+    """A visible answer needs a session that shows it: without one the run fails before the model is asked."""
+    host = staged.scenario.host
+    if tuple(word.text for word in host) != NOWHERE:
+        return
+    staged.findings.add(
+        "WT0607",
+        f"`{line.node.text}` answers in the chat, and this run has none: it fails before the model is asked",
+        line.node.span,
+        secondary=[(host[0].span.to(host[-1].span), "no session would show the answer")],
+        help="say `host detached with origin`, or take the line out and expect the failure",
     )
 
 

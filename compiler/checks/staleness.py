@@ -6,15 +6,14 @@ reads it after the branches have met, and takes null for "not this time", is giv
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from windtunnel.compiler.digraph import Digraph
 from windtunnel.compiler.graph import START
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.resolver import Declaration
-from windtunnel.compiler.sites import expressions_of
-from windtunnel.dsl.syntax import Binary, Call, Expr, Field, Index, Literal, Ref, walk
+from windtunnel.dsl.syntax import Binary, Call, Expr, Field, Index, Literal, Ref
 
 MAX_WORK: Final = 1_000_000
 """Most vertices followed in search of where rounds part; in larger workflows the first reads are searched."""
@@ -36,7 +35,7 @@ def check_staleness(typed: Typed) -> None:
 def _check_reader(typed: Typed, rounds: _Rounds, reader: Declaration) -> None:
     told: set[str] = {reader.name}
     state = typed.flow.entry(reader.name)
-    for ref in (ref for expr in expressions_of(reader.tree) for ref in _asked(expr)):
+    for ref in _asked(reader.parts):
         if ref.name in told or ref.name not in rounds.members:
             continue
         told.add(ref.name)
@@ -53,9 +52,9 @@ def _check_reader(typed: Typed, rounds: _Rounds, reader: Declaration) -> None:
             )
 
 
-def _asked(expr: Expr) -> Iterator[Ref]:
+def _asked(parts: Iterable[Expr]) -> Iterator[Ref]:
     """The names whose absence means something: before `??`, beside `== null`, and in `defined(…)`."""
-    for part in walk(expr):
+    for part in parts:
         sides: tuple[Expr, ...] = ()
         if isinstance(part, Call) and part.function.text == "defined":
             sides = part.arguments
