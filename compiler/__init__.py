@@ -25,6 +25,7 @@ printing       an expression of a snapshot in the syntax of the language
 reader         the rim: files and built-ins
 prompts        prompts that stand in files of their own
 modules        every file that a root needs, read once
+sites          where expressions stand
 resolver       every name to its declaration
 graph          nodes and arrows of one workflow
 routing        edge lines to the graph
@@ -39,7 +40,6 @@ conditions     what a condition tells
 calls          functions, reads of the run, templates
 accesses       names and fields
 expressions    the shape of each expression
-sites          where expressions stand
 clauses        which clauses each kind of node has
 settings       which settings a workflow has
 outputs        what each node gives

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from windtunnel.compiler.findings import Findings
 from windtunnel.compiler.modules import Module, Modules
+from windtunnel.compiler.sites import parts_of
 from windtunnel.compiler.types import RecordShape, Shape
 from windtunnel.compiler.typescope import TypeScope
 from windtunnel.dsl.diagnostics import Diagnostic
@@ -23,6 +24,7 @@ from windtunnel.dsl.syntax import (
     Compute,
     ExitDecl,
     ExitEnd,
+    Expr,
     Import,
     ImportName,
     Include,
@@ -67,7 +69,7 @@ class WorkflowId:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Declaration:
     """One name of a workflow. `child` is set for an include whose workflow was found."""
 
@@ -80,6 +82,11 @@ class Declaration:
     def is_node(self) -> bool:
         """Whether it stands in the graph."""
         return self.kind is not Kind.LET
+
+    @cached_property
+    def parts(self) -> tuple[Expr, ...]:
+        """Every expression in it and all below, outermost first."""
+        return parts_of(self.tree)
 
     @property
     def choices(self) -> Choices | None:

@@ -24,6 +24,7 @@ from windtunnel.dsl.syntax import (
     UnionType,
     Validate,
     Word,
+    walk,
 )
 
 
@@ -57,6 +58,11 @@ def expressions_of(tree: NodeDecl | Let) -> Iterator[Expr]:
                         yield from _inside(clause.value)
                     case _:
                         yield clause.value
+
+
+def parts_of(tree: NodeDecl | Let) -> tuple[Expr, ...]:
+    """Every expression of a node or a `let` and all below it, outermost first."""
+    return tuple([part for expr in expressions_of(tree) for part in walk(expr)])
 
 
 def _inside(value: AssistantOutput | Validate | CallEffect | Choices | After) -> Iterator[Expr]:
