@@ -77,10 +77,10 @@ PROCESS_FAULTS: Final[Mapping[str, tuple[str, ...]]] = {
 MESSAGE_FAULTS: Final = ("duplicate", "drop", "delay", "reorder")
 """Faults of messages on their way."""
 
-NOWHERE: Final = ("detached", "without", "origin")
+UNSEEN: Final = ("detached", "without", "origin")
 """The host of a run that no session shows."""
 
-HOSTS: Final = (("interactive",), ("detached", "with", "origin"), NOWHERE, ("direct",))
+HOSTS: Final = (("interactive",), ("detached", "with", "origin"), UNSEEN, ("direct",))
 
 _RUN: Final = (
     "run_started",

@@ -10,7 +10,7 @@ from windtunnel.compiler.nodepaths import Found
 from windtunnel.compiler.resolver import Kind
 from windtunnel.compiler.types import INT, TEXT, FieldShape, IntShape, RecordShape, Shape
 from windtunnel.compiler.unions import union
-from windtunnel.compiler.vocabulary import ACTS, CALLS, EFFECTS, ENDINGS, NOWHERE, STOPS, Takes
+from windtunnel.compiler.vocabulary import ACTS, CALLS, EFFECTS, ENDINGS, STOPS, UNSEEN, Takes
 from windtunnel.dsl.syntax import Act, AssistantOutput, Node, ProviderLine, Text
 
 PROCESS: Final = RecordShape(
@@ -56,7 +56,7 @@ def _report_second(staged: Staged, line: ProviderLine, before: ProviderLine) -> 
 def _check_origin(staged: Staged, line: ProviderLine) -> None:
     """A visible answer needs a session that shows it: without one the run fails before the model is asked."""
     host = staged.scenario.host
-    if tuple(word.text for word in host) != NOWHERE:
+    if tuple(word.text for word in host) != UNSEEN:
         return
     staged.findings.add(
         "WT0607",
