@@ -53,7 +53,7 @@ def exploration(report: Report) -> str:
         lines += ["", f"! {_HOW_TO_REACH}"]
     for name, why in sorted((report.get("gaps") or {}).items()):
         lines += ["", f"! {name}: {plain(str(why))}"]
-    lines += _failing(report)
+    lines += _failing(report) + _twice(report)
     for violation in report.get("violations") or ():
         lines += ["", *violation_lines(violation)]
     return "\n".join(lines) + "\n"
@@ -73,6 +73,15 @@ def _failing(report: Report) -> list[str]:
         rest = len(listed) - MAX_LISTED
         more = f" and {rest} more" if rest > 0 else ""
         lines += ["", f"  end the run, since no edge leads on: {', '.join(listed[:MAX_LISTED])}{more}"]
+    return lines
+
+
+def _twice(report: Report) -> list[str]:
+    """Effects that a crash makes happen twice."""
+    lines: list[str] = []
+    for effect in report.get("doubledEffects") or ():
+        said = f"! A crash makes {effect['node']} happen twice: give it an `idempotencyKey`."
+        lines += ["", said, f"  see it: windtunnel replay {effect['token']}"]
     return lines
 
 

@@ -84,6 +84,18 @@ class Unhandled:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubled:
+    """An effect without a key that a crash makes happen twice, by its node, and the token that shows it."""
+
+    node: str
+    token: str
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """`{node, token}`."""
+        return {"node": self.node, "token": self.token}
+
+
+@dataclass(frozen=True, slots=True)
 class Exploration:
     """What an exploration found. `seconds` is filled by whoever holds a clock."""
 
@@ -98,6 +110,7 @@ class Exploration:
     distinct_calls: int
     violations: tuple[Found, ...]
     failures: tuple[Unhandled, ...]
+    doubled: tuple[Doubled, ...]
     edges: Share
     exits: Share
     outcomes: Share
@@ -125,6 +138,7 @@ class Exploration:
             "seconds": self.seconds,
             "violations": [violation.to_json() for violation in self.violations],
             "failures": [failure.to_json() for failure in self.failures],
+            "doubledEffects": [effect.to_json() for effect in self.doubled],
             "coverage": {
                 "edges": self.edges.to_json(),
                 "exits": self.exits.to_json(),
@@ -335,6 +349,7 @@ def _report(
         calls,
         found,
         () if found else _failures(setup, left, searched),
+        () if found else _doubled(setup, left, searched),
         share(edges_of(snapshot), seen.edges),
         share(exits_of(snapshot), seen.exits),
         share(outcomes_of(snapshot), seen.outcomes),
@@ -362,6 +377,16 @@ def _failures(setup: Setup, left: Budget, searched: Sequence[Searched]) -> tuple
                 token = setup.token(left, choices, each.input)
                 known[failure] = Unhandled(*failure, error, token)
     return tuple(sorted(known.values(), key=lambda one: (one.fault, one.node, one.outcome, one.status)))
+
+
+def _doubled(setup: Setup, left: Budget, searched: Sequence[Searched]) -> tuple[Doubled, ...]:
+    """Each effect that is done again after a crash, once."""
+    known: dict[str, Doubled] = {}
+    for each in searched:
+        for node, (number, choice) in each.result.doubled.items():
+            token = setup.token(left, (*each.result.path(number), choice), each.input)
+            known.setdefault(node, Doubled(node, token))
+    return tuple(known[node] for node in sorted(known))
 
 
 def _crash_coverage(world: World, searched: Sequence[Searched]) -> Share:

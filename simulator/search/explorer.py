@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from windtunnel.simulator.invariants import STUCK, Violation, stuck
-from windtunnel.simulator.world import BUDGET, STORE, WATCH, State, World
+from windtunnel.simulator.world import BUDGET, OUTSIDE, STORE, WATCH, State, World
 
 MAX_STATES: Final = 500_000
 """States after which a search gives up and says so, unless more are asked for."""
@@ -50,7 +50,8 @@ class Failure(NamedTuple):
 class Search:
     """What a search found. A state's number is its place in `parents`; `quiet` is where it goes by itself.
 
-    `failures` holds the first, and so nearest, state in which a run has failed in each way.
+    `failures` holds the first, and so nearest, state in which a run has failed in each way; `doubled` the
+    first state and choice by which an effect without a key, by its node, was applied and then forgotten.
     """
 
     visited: dict[object, int] = field(default_factory=dict)
@@ -63,6 +64,7 @@ class Search:
     complete: bool = True
     found: list[tuple[Violation, int, int]] = field(default_factory=list)
     failures: dict[Failure, int] = field(default_factory=dict)
+    doubled: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def seen(self, state: State) -> bool:
         """Whether the search came through a state."""
@@ -142,6 +144,8 @@ def _breadth_first(
             options = world.options(state)
             result.transitions += len(options)
             for choice, option in enumerate(options):
+                if option.cut is not None and option.move.handler == "outside":
+                    _note_doubled(result, world, number, choice, state, option.cut.done)
                 if option.violations:
                     _note(result, broken, option.violations, number, choice)
                     continue
@@ -197,6 +201,13 @@ def _note_failure(
         ended = position.phase == "ended" and position.outcome != "ok"
         node, outcome = (position.node, position.outcome) if ended else ("", "")
         result.failures.setdefault(Failure(status, node, outcome, after[BUDGET] != budget), number)
+
+
+def _note_doubled(result: Search, world: World, number: int, choice: int, state: State, done: int) -> None:
+    """Keep the first crash right after an effect that nobody outside will recognise when it comes again."""
+    call = world.outsides.values[state[OUTSIDE]].call
+    if done and call is not None and call.key is None:
+        result.doubled.setdefault(call.question.node, (number, choice))
 
 
 def _find_circles(result: Search) -> None:

@@ -97,3 +97,35 @@ def test_a_model_of_which_nothing_valid_is_known_is_still_tried() -> None:
     assert found.behaviours.total == found.behaviours.covered > 5
     assert found.exits.missed == ("done",)
     assert "Without any fault" not in exploration(found.to_json())
+
+
+BOOKING = """language 1
+workflow booking {
+  revision 1
+  input { room: text(1..100) }
+  exits { done: { id: text } }
+  action book "booking" {
+    call "rooms.book" with { room: input.room }
+    KEY
+    returns { id: text(1..20) }
+  }
+  compute booked = { id: book.id }
+  edges { start -> book -> booked -> exit done }
+}
+"""
+
+
+def test_an_effect_without_a_key_that_happens_twice_is_told() -> None:
+    """A crash between the effect and its record: the step runs again, and so does the effect."""
+    flow = compiled(BOOKING.replace("KEY", ""))
+    found = explore(flow, faults=1)
+    assert [effect.node for effect in found.doubled] == ["book"]
+    told = [event["type"] for event in replay(found.doubled[0].token, lambda _: flow).events]
+    assert told.count("effect_applied") == 2
+    assert "! A crash makes book happen twice" in exploration(found.to_json())
+    assert explore(flow, faults=1, crashes=0).doubled == ()
+
+
+def test_an_effect_with_a_key_happens_once() -> None:
+    flow = compiled(BOOKING.replace("KEY", 'idempotencyKey "book-${input.room}"'))
+    assert explore(flow, faults=1).doubled == ()
