@@ -223,7 +223,7 @@ def test_what_is_said_is_never_markup(page: Page, tmp_path: Path) -> None:
 
 
 def test_what_waits_looks_so_and_can_be_removed(page: Page, tmp_path: Path) -> None:
-    """A137, A184, A186, CHAT: italic, muted, “Waiting…”; removed, it never becomes a row."""
+    """A137, A180, A184, A185, A186: italic, muted, “Waiting…”; removed, it never becomes a row."""
     with running(tmp_path / "chat.jsonl", shut=True) as server:
         visit(page, server)
         say(page, "first")
@@ -233,6 +233,10 @@ def test_what_waits_looks_so_and_can_be_removed(page: Page, tmp_path: Path) -> N
         page.locator(".waiting .remove:visible").nth(1).wait_for()
         waiting = page.locator(".waiting").nth(0)
         assert waiting.locator(".label").text_content() == "Waiting…"
+        styles = waiting.evaluate("each => getComputedStyle(each).fontStyle + getComputedStyle(each).color")
+        usual = page.locator(".row.user:not(.waiting)").evaluate("each => getComputedStyle(each).color")
+        assert styles.startswith("italic")
+        assert usual not in styles
         assert waiting.locator(".send").is_hidden()
         page.locator(".waiting .remove").nth(1).click()
         page.get_by_text("remove me").wait_for(state="detached")
