@@ -143,6 +143,14 @@ class Graph:
         arrows = ((arrow.source, arrow.goal.node) for arrow in self.arrows)
         return Digraph((START, *self.nodes), ((one, other) for one, other in arrows if other is not None))
 
+    @cached_property
+    def routes_of(self) -> Mapping[str, tuple[Route, ...]]:
+        """The routes that start from each vertex, START included."""
+        found: dict[str, list[Route]] = {START: [], **{node: [] for node in self.nodes}}
+        for route in self.routes:
+            found[route.source].append(route)
+        return {node: tuple(routes) for node, routes in found.items()}
+
     def route(self, source: str, way: str | None, outcome: Outcome) -> Route | None:
         """The route that starts from that end."""
         return self._by_end.get((source, way, outcome))

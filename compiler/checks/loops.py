@@ -109,7 +109,7 @@ def _check_cycles(typed: Typed, caught: set[str], stuck: set[str]) -> None:
         cycle = _shortest_cycle(graph.within(component), first)
         declaration = typed.scope.lookup(first)
         assert declaration is not None, "vertices of the graph are declared"
-        reading = [r.index for r in typed.graph.routes if r.source in component]
+        reading = [route.index for node in component for route in typed.graph.routes_of[node]]
         vain = sorted({count.node for index in reading for count in counted.get(index, ())})
         typed.scope.file.findings.add(
             "WT0309",
@@ -199,17 +199,14 @@ def _check_progress(typed: Typed, caught: set[str]) -> set[str]:
         if a.goal.node is not None and not a.overflow
     ]
     stuck: set[str] = set()
-    routes: dict[str, list[Route]] = {}
-    for route in typed.graph.routes:
-        if route.outcome == "ok":
-            routes.setdefault(route.source, []).append(route)
     for component in sorted(_graph(steps).loops(), key=lambda c: min(order[n] for n in c)):
         if component & caught:
             continue
+        around = [route for node in component for route in typed.graph.routes_of[node]]
         leaving = [
             route
-            for route in sorted((r for n in component for r in routes.get(n, ())), key=lambda r: r.index)
-            if any(branch.goal.node not in component for branch in route.branches)
+            for route in sorted(around, key=lambda route: route.index)
+            if route.outcome == "ok" and any(b.goal.node not in component for b in route.branches)
         ]
         if leaving and all(route.match is not None and route.way is None for route in leaving):
             _check_change(typed, component, leaving, stuck)

@@ -97,11 +97,10 @@ def _turns_inside(typed: Typed, inside: set[str], weights: Mapping[str, float]) 
 def _counted(typed: Typed, inside: set[str], steps: list[Step]) -> dict[int, int | None]:
     """The routes that a count of visits surely leads out of a cycle, each with its number."""
     found: dict[int, int | None] = {}
-    for route in typed.graph.routes:
-        if route.source in inside:
-            counts = counts_of(typed, route)
-            if any(is_left(typed, steps, inside, route, count) for count in counts):
-                found[route.index] = _most_visits(typed, route)
+    for route in (route for node in sorted(inside) for route in typed.graph.routes_of[node]):
+        counts = counts_of(typed, route)
+        if any(is_left(typed, steps, inside, route, count) for count in counts):
+            found[route.index] = _most_visits(typed, route)
     return found
 
 
