@@ -83,7 +83,8 @@ class Accesses:
         return shape
 
     def _report_never_there(self, root: str, span: Span, env: Env) -> None:
-        if not env.inside_let and root not in env.narrowed:
+        whole = not self.stored.graph.open and not self.stored.graph.loose
+        if whole and not env.inside_let and root not in env.narrowed:
             self.findings.add(
                 "WT0421", f"`{root}` is never there when `{env.reader}` reads it: it is always null", span
             )

@@ -14,7 +14,7 @@ from windtunnel.compiler.assignability import overlap
 from windtunnel.compiler.calls import Calls
 from windtunnel.compiler.conditions import assume
 from windtunnel.compiler.description import describe
-from windtunnel.compiler.findings import Findings
+from windtunnel.compiler.findings import Findings, Mend
 from windtunnel.compiler.fitting import Fitting
 from windtunnel.compiler.operators import (
     MAX_LITERAL,
@@ -280,8 +280,19 @@ class Expressions:
             "WT0409",
             f"{describe(left)} and {describe(right)} have no value in common, so this {never} holds",
             expr.span,
+            **self._near_value(expr, left, right),
         )
         return BOOL
+
+    def _near_value(self, expr: Binary, left: Shape, right: Shape) -> Mend:
+        """A literal text that is compared with others may be one of them, misspelt."""
+        for side, shape, other in ((expr.left, left, right), (expr.right, right, left)):
+            if isinstance(side, Text) and isinstance(shape, LiteralShape) and isinstance(shape.value, str):
+                known = [m.value for m in members(other) if isinstance(m, LiteralShape)]
+                return self.findings.near_text(
+                    side.span, shape.value, [k for k in known if isinstance(k, str)]
+                )
+        return Mend(help=None, fixes=())
 
     def _in(self, expr: Binary, env: Env) -> Shape:
         left = self.shape(expr.left, env)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -108,6 +109,15 @@ class Findings:
             return ()
         self._comparisons -= len(names)
         return nearest(name, names)
+
+    def near_text(self, span: Span, wrong: str, known: Iterable[str]) -> Mend:
+        """At most three near texts in the help; a fix for a single one, which a person looks at."""
+        near = self.near(wrong, known)
+        fixes: tuple[Fix, ...] = ()
+        if len(near) == 1:
+            written = json.dumps(near[0], ensure_ascii=False)
+            fixes = (self.replacing(f"write {written}", span, written),)
+        return Mend(help=suggestion(tuple(f'"{name}"' for name in near)), fixes=fixes)
 
     def did_you_mean(self, wrong: Name, candidates: Iterable[str]) -> Mend:
         """At most three near names in the help; a fix for a single one, safe when only case differs."""

@@ -19,7 +19,7 @@ from windtunnel.compiler.types import DurationShape, NeverShape, Shape
 from windtunnel.compiler.unions import is_nullable, without_null
 from windtunnel.dsl.diagnostics import Fix
 from windtunnel.dsl.spelling import nearest, suggestion
-from windtunnel.dsl.syntax import Entry, Expr, Field, Record, Span
+from windtunnel.dsl.syntax import Entry, Expr, Field, Index, Record, Span
 
 
 class Fitting:
@@ -43,13 +43,12 @@ class Fitting:
         if path is not None and self.stored.is_unassigned(path.root, env):
             self._report_unassigned(path, expr, env)
             return
+        help = "say what to use instead with `??`, or test for null first"
         words = _words(expr)
-        self.findings.add(
-            "WT0402",
-            f"{words} may be null, {use}",
-            expr.span,
-            help="say what to use instead with `??`, or test for null first",
-        )
+        if isinstance(expr, Index):
+            words = f"an item of {_words(expr.target)}" if _words(expr.target) != "this" else "an item"
+            help = "the index may lie outside, and the first item is 0: " + help
+        self.findings.add("WT0402", f"{words} may be null, {use}", expr.span, help=help)
 
     def _report_unassigned(self, path: Path, expr: Expr, env: Env) -> None:
         if self.findings.is_muted or (env.reader, path.root) in self._told:

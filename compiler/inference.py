@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from windtunnel.compiler.assignability import Reason, mismatch
 from windtunnel.compiler.clauses import CLAUSES
@@ -55,6 +56,9 @@ from windtunnel.dsl.syntax import (
 )
 
 Templates = Mapping[tuple[str, str], Shape]
+
+MAX_WANTED: Final = 80
+"""Characters of a type that a help writes out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,4 +387,10 @@ class _Inference:
         if parted.reason is Reason.NULL and arrow.route.outcome != "ok":
             after = arrow.route.outcome
             words = f"`{declaration.name}` may have no output after `{after}`; exit `{name}` needs one"
-        self.findings.add("WT0407", words, where, secondary=[(declared.span, "the exit is declared here")])
+        wanted = describe(self.scope.exits[name])
+        help = None
+        if not isinstance(declaration.tree, Compute) and len(wanted) <= MAX_WANTED:
+            help = f"lead `{declaration.name}` to a `compute` that makes {wanted}, and that one to the exit"
+        self.findings.add(
+            "WT0407", words, where, secondary=[(declared.span, "the exit is declared here")], help=help
+        )

@@ -38,6 +38,17 @@ WORDS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 }
 """Bare words that a clause may hold."""
 
+_RETRY: Final = "a failure route tries again: `{name} on failed -> {name} limit 3 then -> …`"
+_ROUTE: Final = "a failure is routed in the edges: `{name} on failed -> …`"
+ELSEWHERE: Final = {
+    **dict.fromkeys(("retry", "retries", "maxRetries", "attempts"), _RETRY),
+    **dict.fromkeys(("onError", "onFailure", "catch", "fallback"), _ROUTE),
+    **dict.fromkeys(("next", "goto", "to", "then"), "what follows stands in the edges: `{name} -> …`"),
+    "system": "all that a model is told stands in its `prompt`",
+    "maxTokens": "a visible answer has `expectedOutput assistant {{ maxChars n }}`",
+}
+"""Clauses of other tools, and where what they say stands here."""
+
 BRACES: Final = re.compile(r"(?<!\$)\{([A-Za-z_]\w*)(?:\??\.[A-Za-z_][\w-]*)+\}")
 """What looks like an insertion whose dollar was forgotten."""
 
@@ -103,6 +114,8 @@ def _report_unknown(typed: Typed, node: Node, part: Clause) -> None:
         message = f"`{keyword.text}` belongs to {' and '.join(owners)}, not to {node.kind}"
     else:
         message = f"{node.kind} has no clause `{keyword.text}`"
+    if keyword.text in ELSEWHERE:
+        mend["help"] = ELSEWHERE[keyword.text].format(name=node.name.text)
     if mend["help"] is None:
         mend["help"] = f"its clauses: {', '.join(f'`{word}`' for word in rules)}"
     findings.add("WT0503", message, keyword.span, **mend)
@@ -146,9 +159,8 @@ def _check_prompt(typed: Typed, node: Node) -> None:
     if prompt is None or not isinstance(prompt.value, Text):
         return
     findings = typed.scope.file.findings
-    _check_braces(typed, prompt, prompt.value)
     text = prompt.value.constant
-    if text is None:
+    if _check_braces(typed, prompt, prompt.value) or text is None:
         return
     if not text.strip():
         findings.add("WT0506", f"the prompt of `{node.name.text}` is empty", prompt.value.span)
@@ -161,8 +173,8 @@ def _check_prompt(typed: Typed, node: Node) -> None:
         )
 
 
-def _check_braces(typed: Typed, prompt: Clause, text: Text) -> None:
-    """Report `{input.topic}` in a prompt: what looks like an insertion of something that can be read."""
+def _check_braces(typed: Typed, prompt: Clause, text: Text) -> bool:
+    """Whether a prompt holds `{input.topic}`, an insertion that lacks its dollar; that is reported."""
     for part in text.parts:
         for found in BRACES.finditer(part) if isinstance(part, str) else ():
             root = found[1]
@@ -173,7 +185,8 @@ def _check_braces(typed: Typed, prompt: Clause, text: Text) -> None:
                     prompt.keyword.span,
                     help=f"write `${found[0]}` to insert the value",
                 )
-                return
+                return True
+    return False
 
 
 def _check_durations(typed: Typed, node: Node) -> None:

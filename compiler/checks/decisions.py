@@ -56,6 +56,9 @@ def _check_default(typed: Typed, declaration: Declaration, node: Node) -> None:
     chosen = next((choice for choice in choices.items if choice.name.text == wanted.text), None)
     if chosen is None:
         mend = findings.did_you_mean(wanted, [choice.name.text for choice in choices.items])
+        if mend["help"] is None:
+            listed = ", ".join(f"`{choice.name.text}`" for choice in choices.items)
+            mend["help"] = f"its choices are {listed}" if listed else None
         findings.add("WT0704", f"`{node.name.text}` has no choice `{wanted.text}`", wanted.span, **mend)
     elif chosen.ask is not None:
         findings.add(

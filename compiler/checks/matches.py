@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from windtunnel.compiler.description import describe
+from windtunnel.compiler.findings import Mend
 from windtunnel.compiler.graph import Route
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.narrowing import equal_to
@@ -22,8 +23,6 @@ from windtunnel.compiler.types import (
     literal,
     members,
 )
-from windtunnel.dsl.diagnostics import Fix
-from windtunnel.dsl.spelling import nearest, suggestion
 from windtunnel.dsl.syntax import LiteralType
 
 Case = Scalar | None
@@ -69,6 +68,8 @@ def _check_match(typed: Typed, route: Route, subject: Shape | None) -> None:
             )
         return
     missing = [case for case in domain if _key(case) not in given]
+    if typed.scope.file.module.has_hole(match.span):
+        return  # The arm that is missing may be the one that is broken.
     if missing and not has_else:
         listed = ", ".join(f"`{_written(case)}`" for case in missing)
         findings.add(
@@ -146,15 +147,13 @@ def _check_impossible(typed: Typed, route: Route, subject: Shape, domain: list[C
     for pattern in _patterns(route):
         if not isinstance(equal_to(pattern.value)(subject), NeverShape):
             continue
-        near = nearest(pattern.value, texts) if isinstance(pattern.value, str) else ()
         findings = typed.scope.file.findings
-        fixes: tuple[Fix, ...] = ()
-        if len(near) == 1:
-            fixes = (findings.replacing(f'write "{near[0]}"', pattern.span, f'"{near[0]}"'),)
+        mend = Mend(help=None, fixes=())
+        if isinstance(pattern.value, str):
+            mend = findings.near_text(pattern.span, pattern.value, texts)
         findings.add(
             "WT0302",
             f"`{_written(pattern.value)}` is never the case: the value is {describe(subject)}",
             pattern.span,
-            help=suggestion(tuple(f'"{name}"' for name in near)),
-            fixes=fixes,
+            **mend,
         )
