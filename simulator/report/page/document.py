@@ -12,7 +12,7 @@ from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.simulator.report.folding import folded
 from windtunnel.simulator.report.page.graph import graph_of
 from windtunnel.simulator.report.page.holdings import holdings
-from windtunnel.simulator.report.page.lanes import DURABLE, LANES, Moment, moments
+from windtunnel.simulator.report.page.lanes import DURABLE, LANES, SELDOM, Moment, moments
 from windtunnel.simulator.report.page.places import NO_TEXTS, Texts
 from windtunnel.simulator.report.page.transcript import transcript
 from windtunnel.simulator.report.page.visits import quiet_visits
@@ -119,7 +119,7 @@ def _resource(name: str) -> str:
 def _data(subject: Subject) -> dict[str, Any]:
     """Everything that the script shows."""
     rows = moments(subject.film, subject.events) if subject.film is not None else []
-    lanes = [lane for lane in LANES if lane != "outside" or any(_touches(row, lane) for row in rows)]
+    lanes = [lane for lane in LANES if lane not in SELDOM or any(_touches(row, lane) for row in rows)]
     held = holdings(subject.film, rows, subject.session) if subject.film is not None else []
     return {
         "ended": subject.ended,

@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 from windtunnel.simulator.moves import describe
 from windtunnel.simulator.network import Late, Provider, Wire
 from windtunnel.simulator.report.columns import clip, plain
-from windtunnel.simulator.report.page.lanes import HOST, LOG, OUTSIDE, PROVIDER, STORE, Moment
+from windtunnel.simulator.report.page.lanes import LOG, OUTSIDE, PROVIDER, STORE, Moment
 from windtunnel.simulator.report.story import moment
 from windtunnel.simulator.simulation import Film
-from windtunnel.simulator.world import ENGINE, INBOX, LATE, LOOP, TIMER, WIRE, State, World
+from windtunnel.simulator.world import AROUND, ENGINE, INBOX, LATE, LOOP, TIMER, WIRE, State, World
 from windtunnel.simulator.world import OUTSIDE as BEYOND
 from windtunnel.simulator.world import PROVIDER as CALL
 from windtunnel.simulator.world import STORE as STORED
@@ -46,7 +46,12 @@ def holdings(film: Film, rows: Sequence[Moment], entries: Sequence[dict[str, Any
     found: dict[tuple[str, bool, str], list[tuple[int, str]]] = {}
 
     def note(at: int, durable: bool, said: Said) -> None:
-        for process, name, text in said:
+        there = {(process, name): text for process, name, text in said}
+        # Who is gone holds nothing any more.
+        gone = [key for key in found if not durable and not key[1] and (key[0], key[2]) not in there]
+        for process, _, name in gone:
+            there[process, name] = ""
+        for (process, name), text in there.items():
             values = found.setdefault((process, durable, name), [])
             if not values or values[-1][1] != text:
                 values.append((at, text))
@@ -80,12 +85,26 @@ def _filled(values: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def _volatile(world: World, state: State) -> Said:
-    loop, engine = world.loops.values[state[LOOP]], world.engines.values[state[ENGINE]]
-    timer = world.timers.values[state[TIMER]]
-    inbox = [f"{told.to}: {describe(told)}" for told in world.inboxes.values[state[INBOX]]]
+    here = world.arounds.values[state[AROUND]]
+    said = list(_process(world, here.first, state[: TIMER + 1]))
+    for other in here.others:
+        said += _process(world, other.kind, other.slots)
+    said += [
+        (PROVIDER, "call", _call(world.calls.values[state[CALL]])),
+        (PROVIDER, "on the way", _pieces(world.wires.values[state[WIRE]])),
+        (PROVIDER, "comes again, late", _late(world.lates.values[state[LATE]])),
+    ]
+    return tuple(said)
+
+
+def _process(world: World, name: str, slots: Sequence[int]) -> Iterator[tuple[str, str, str]]:
+    """The memory of a host, a worker or a zombie; `slots` are those of a state."""
+    loop, engine = world.loops.values[slots[LOOP]], world.engines.values[slots[ENGINE]]
+    timer = world.timers.values[slots[TIMER]]
+    inbox = [f"{told.to}: {describe(told)}" for told in world.inboxes.values[slots[INBOX]]]
     turn = "" if loop.step is None or not loop.own else f"{loop.step.attempt} attempt, {loop.step.completion}"
-    host = (
-        ("agent loop", "down" if loop.phase == "down" else loop.phase + (", held" if loop.held else "")),
+    held = (
+        ("agent loop", loop.phase + (", held" if loop.held and loop.phase != "down" else "")),
         ("turn of", turn),
         ("shown so far", _text(loop.shown or "")),
         ("open tool calls", str(len(loop.calls)) if loop.calls else ""),
@@ -95,15 +114,7 @@ def _volatile(world: World, state: State) -> Said:
         ("queue", "\n".join(inbox)),
         ("timer", "" if timer is None else f"rings after {moment(timer.timeout_ms)}"),
     )
-    provider = (
-        ("call", _call(world.calls.values[state[CALL]])),
-        ("on the way to the host", _pieces(world.wires.values[state[WIRE]])),
-        ("will come again, late", _late(world.lates.values[state[LATE]])),
-    )
-    return (
-        *((HOST, name, text) for name, text in host),
-        *((PROVIDER, name, text) for name, text in provider),
-    )
+    yield from ((name, each, text) for each, text in held)
 
 
 def _call(call: Provider) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from windtunnel.simulator.around import HOST, WORKER, ZOMBIE
 from windtunnel.simulator.events import (
     Action,
     Answered,
@@ -30,8 +31,11 @@ from windtunnel.simulator.report.story import MAX_VALUE, Mood, TraceEvent, mood
 from windtunnel.simulator.simulation import Film, Frame
 from windtunnel.simulator.tables import until
 
-PERSON, HOST, LOG, STORE, PROVIDER, OUTSIDE = "person", "host", "log", "store", "provider", "outside"
-LANES: Final = (PERSON, HOST, LOG, STORE, PROVIDER, OUTSIDE)
+PERSON, LOG, STORE, PROVIDER, OUTSIDE = "person", "log", "store", "provider", "outside"
+LANES: Final = (PERSON, HOST, WORKER, ZOMBIE, LOG, STORE, PROVIDER, OUTSIDE)
+"""From left to right; those of SELDOM are there only where something happens on them."""
+
+SELDOM: Final = (WORKER, ZOMBIE, OUTSIDE)
 DURABLE: Final = (LOG, STORE, OUTSIDE)
 
 _SHOWN: Final = frozenset({"message_start", "message_update", "message_end", "queue_updated"})
@@ -90,15 +94,27 @@ class _Scene:
     began_ms: int
 
     @property
-    def actions(self) -> tuple[Action, ...]:
+    def lane(self) -> str:
+        """Who handled it: the host, or one that sits beside it."""
+        return self.film.world.roles.values[self.frame.option.move.role].kind
+
+    def actions(self) -> list[Action]:
+        """What was done and could be seen, until a crash or a refusal."""
         option = self.frame.option
-        actions = self.film.world.outcomes[option.outcome].actions
-        return actions if option.cut is None else until(actions, option.cut)
+        found = self.film.world.outcomes[option.outcome].actions
+        if option.cut is not None:
+            found = until(found, option.cut)
+        elif option.refused >= 0:
+            found = found[: option.refused]
+        unheard = self.lane == ZOMBIE and option.move.handler != "outside"
+        hidden: tuple[type, ...] = (Emit,) if unheard else (Append,) if self.lane == WORKER else ()
+        return [action for action in found if not isinstance(action, hidden)]
 
     def rows(self) -> list[Moment]:
-        option, actions = self.frame.option, self.actions
+        option, actions = self.frame.option, self.actions()
         own = sum(_count(action) for action in actions)
-        first = len(self.events) - own - (option.cut is not None)
+        after = (option.cut is not None) + (option.refused >= 0) + (option.move.handler == "freeze")
+        first = len(self.events) - own - after
         assert first >= 0, "what a transition does is in the trace"
         made = [self._event(event, self._coming(event)) for event in self.events[:first]]
         made += self._done(actions, self.events[first : first + own])
@@ -107,8 +123,7 @@ class _Scene:
             made += self._silent()
         elif first == 0:
             made[0] = replace(made[0], arrows=(*self._arriving(), *made[0].arrows))
-        if option.cut is not None:
-            made.append(self._event(self.events[-1], self._crash()))
+        made += [self._event(event, self._ending(event)) for event in self.events[first + own :]]
         return list(self._counted(made))
 
     def _counted(self, made: Sequence[Moment]) -> Iterator[Moment]:
@@ -133,30 +148,30 @@ class _Scene:
         """The arrows of an event that stands before what the host does."""
         kind, process = event["type"], event["process"]
         if process == "person":
-            return (Arrow(PERSON, HOST, "sends"),)
+            return (Arrow(PERSON, self.lane, "sends"),)
         if process == "provider":
             lane = OUTSIDE if event["scope"] == "effect" else PROVIDER
             return (Arrow(lane, lane, "does"),)
         style = {"restarted": "lives", "timer_fired": "rings", "duplicated": "again"}.get(kind, "does")
-        return (Arrow(HOST, HOST, style),)
+        return (Arrow(self.lane, self.lane, style),)
 
     def _arriving(self) -> tuple[Arrow, ...]:
         """The arrow of a message that has no event of its own."""
         move = self.frame.option.move
         if move.source == "wire":
-            return (Arrow(PROVIDER, HOST, "sends"),)
+            return (Arrow(PROVIDER, self.lane, "sends"),)
         if move.source != "late":
             return ()
         message = self.film.world.messages.values[move.message]
         match message:
             case Returned():
-                return (Arrow(OUTSIDE, HOST, "again"),)
+                return (Arrow(OUTSIDE, self.lane, "again"),)
             case Answered():
-                return (Arrow(PERSON, HOST, "again"),)
+                return (Arrow(PERSON, self.lane, "again"),)
             case Deadline():
-                return (Arrow(HOST, HOST, "rings"),)
+                return (Arrow(self.lane, self.lane, "rings"),)
             case _:
-                return (Arrow(HOST, HOST, "again"),)
+                return (Arrow(self.lane, self.lane, "again"),)
 
     def _silent(self) -> list[Moment]:
         """A message that changed nothing that can be seen."""
@@ -177,35 +192,37 @@ class _Scene:
             match action:
                 case Commit():
                     for number in range(_count(action)):
-                        arrow = Arrow(STORE, STORE, "does") if number else Arrow(HOST, STORE, "writes")
+                        arrow = Arrow(STORE, STORE, "does") if number else Arrow(self.lane, STORE, "writes")
                         yield self._event(left.pop(0), (arrow,))
                 case Emit(event):
                     yield self._event(left.pop(0), self._emitted(event.type, outside=outside))
                 case Append(rows):
                     told = ", ".join(_row_told(row) for row in rows)
-                    row = self._plain("writes a row", told, Arrow(HOST, LOG, "writes"))
+                    row = self._plain("writes a row", told, Arrow(self.lane, LOG, "writes"))
                     yield replace(row, entries=len(rows))
                 case Ask(question):
                     yield self._asked(question)
                 case HangUp():
                     yield self._plain(
-                        "hangs up", "what still comes is dropped", Arrow(HOST, PROVIDER, "lost")
+                        "hangs up", "what still comes is dropped", Arrow(self.lane, PROVIDER, "lost")
                     )
                 case Perform(question, name):
                     told = plain(question.prompt[:MAX_VALUE])
-                    yield self._plain(f"calls {name}", told, Arrow(HOST, OUTSIDE, "sends"))
+                    yield self._plain(f"calls {name}", told, Arrow(self.lane, OUTSIDE, "sends"))
                 case Repair():
                     said = "half a row at its end is cut off"
-                    yield self._plain("repairs the session log", said, Arrow(HOST, LOG, "writes"))
+                    yield self._plain("repairs the session log", said, Arrow(self.lane, LOG, "writes"))
                 case Tell(message=Returned()) if outside:
-                    yield self._plain("replies", "the call comes back", Arrow(OUTSIDE, HOST, "sends"))
+                    yield self._plain("replies", "the call comes back", Arrow(OUTSIDE, self.lane, "sends"))
                 case _:
                     pass
 
     def _emitted(self, kind: str, *, outside: bool) -> tuple[Arrow, ...]:
         if outside:
             return (Arrow(OUTSIDE, OUTSIDE, "does"),)
-        return (Arrow(HOST, PERSON, "shows"),) if kind in _SHOWN else (Arrow(HOST, HOST, "does"),)
+        return (
+            (Arrow(self.lane, PERSON, "shows"),) if kind in _SHOWN else (Arrow(self.lane, self.lane, "does"),)
+        )
 
     def _torn(self) -> Iterator[Moment]:
         """The half of a row that a crash left."""
@@ -214,21 +231,27 @@ class _Scene:
             torn = self.film.world.outcomes[option.outcome].actions[option.cut.done]
             assert isinstance(torn, Append), "only an append is torn"
             told = _row_told(torn.rows[option.cut.rows])
-            yield self._plain("writes half a row", told, Arrow(HOST, LOG, "torn"), mood=Mood.FAULT)
+            yield self._plain("writes half a row", told, Arrow(self.lane, LOG, "torn"), mood=Mood.FAULT)
 
     def _asked(self, question: Any) -> Moment:
         if question is None:
-            return self._plain("asks the model", "for the next message", Arrow(HOST, PROVIDER, "sends"))
+            return self._plain("asks the model", "for the next message", Arrow(self.lane, PROVIDER, "sends"))
         told = f"the {question.kind} prompt of {question.node}"
-        return self._plain("asks the model", told, Arrow(HOST, PROVIDER, "sends"))
+        return self._plain("asks the model", told, Arrow(self.lane, PROVIDER, "sends"))
+
+    def _ending(self, event: TraceEvent) -> tuple[Arrow, ...]:
+        """What cuts a transition off, or follows it."""
+        if event["type"] == "write_refused":
+            return (Arrow(self.lane, STORE, "lost"),)
+        return self._crash() if event["type"] == "crashed" else (Arrow(HOST, HOST, "rings"),)
 
     def _crash(self) -> tuple[Arrow, ...]:
         """The host dies, and with it what was on the way to it."""
         lost = self.film.world.wires.values[self.frame.option.move.wire]
-        dies = Arrow(HOST, HOST, "dies")
+        dies = Arrow(self.lane, self.lane, "dies")
         if self.frame.option.move.handler == "outside":
-            return (Arrow(OUTSIDE, HOST, "lost"), dies)
-        return (Arrow(PROVIDER, HOST, "lost"), dies) if lost else (dies,)
+            return (Arrow(OUTSIDE, self.lane, "lost"), dies)
+        return (Arrow(PROVIDER, self.lane, "lost"), dies) if lost else (dies,)
 
 
 def _count(action: Action) -> int:

@@ -3,7 +3,7 @@
   const element = (id) => document.getElementById(id);
   const data = JSON.parse(element("data").textContent);
   const { rows, visits, lanes, holdings } = data;
-  const HEIGHT = 24, WIDE = 66, FOLD_FROM = 80, CHAT_ROWS = 200;
+  const HEIGHT = 24, WIDE = lanes.length > 5 ? 54 : 66, FOLD_FROM = 80, CHAT_ROWS = 200;
   const SIGNS = { good: "✓", bad: "✗", fault: "!" };
   const make = (tag, content, css) => {
     const made = document.createElement(tag);
@@ -16,13 +16,17 @@
   // --- what is true at which row --------------------------------------------------------------------------------
 
   const alone = (row, style) => row.w.some((arrow) => arrow[2] === style);
+  // For each row the processes that are down; one that was never seen counts as down, too.
+  const processes = lanes.map(([name]) => name).filter((name) => ["host", "worker", "zombie"].includes(name));
   const down = [];
-  let isDown = true;
+  let dead = new Set(processes);
   for (const row of rows) {
-    const wakes = alone(row, "lives") || row.y === "session_loaded";
-    if (wakes) isDown = false;
-    down.push(isDown);
-    if (alone(row, "dies")) isDown = true;
+    if (row.y === "lease_lost") dead = new Set([...dead].filter((name) => name !== "zombie"));
+    for (const name of [...dead])
+      if (row.w.some(([from, to, style]) => from === name && style !== "dies" && style !== "rings"))
+        dead = new Set([...dead].filter((other) => other !== name));
+    down.push(dead);
+    for (const [from, to, style] of row.w) if (style === "dies") dead = new Set([...dead, from]);
   }
   const matters = rows.map((row) => ["fault", "bad"].includes(row.m));
   for (const [at] of data.breaks) if (at < rows.length) matters[at] = true;
@@ -100,7 +104,7 @@
     return row.w.map((arrow, number) => arrowSvg(arrow, crowded && arrow[0] !== arrow[1] ? [7, 17][number] ?? 12 : 12)).join("");
   };
   const lives = (row, last = row) => lanes.map(([name, durable]) => {
-    const gone = name === "host" && (down[row] || (row !== last && down[last]));
+    const gone = down[row].has(name) || down[last].has(name);
     return line(lane[name], 0, lane[name], HEIGHT, `life${durable ? " durable" : ""}${gone ? " down" : ""}`);
   }).join("");
   const svg = (inside) => {
@@ -330,7 +334,7 @@
       return bubble;
     });
     if (seen.length > CHAT_ROWS) made.unshift(make("div", `${seen.length - CHAT_ROWS} earlier rows`, "muted"));
-    if (!made.length) made.push(make("div", down[now] ? "Nothing is shown: the host is down." : "Nothing was said yet.", "muted"));
+    if (!made.length) made.push(make("div", down[now]?.has("host") ? "Nothing is shown: the host is down." : "Nothing was said yet.", "muted"));
     pane.replaceChildren(...made);
     pane.scrollTop = pane.scrollHeight;
   };
@@ -500,7 +504,11 @@
   }
   const head = element("lanes");
   head.append(make("span", "time", "when"));
-  for (const [name, durable] of lanes) head.append(make("span", name, durable ? "lane durable" : "lane"));
+  for (const [name, durable] of lanes) {
+    const made = make("span", name, durable ? "lane durable" : "lane");
+    made.style.width = `${WIDE}px`;
+    head.append(made);
+  }
   head.append(make("span", "what happened", "rest"));
   const ticks = element("ticks");
   rows.forEach((row, number) => {

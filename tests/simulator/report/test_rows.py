@@ -9,10 +9,15 @@ import pytest
 
 from tests.simulator.report.subjects import builtin, example, long_run, twice_answered
 from windtunnel.simulator import Run, simulate
+from windtunnel.simulator.budget import budget
+from windtunnel.simulator.choices import Seeded
+from windtunnel.simulator.hosting import ALSO, Hosting, hosting
 from windtunnel.simulator.report.page.holdings import Holding, holdings
 from windtunnel.simulator.report.page.lanes import LANES, Moment, moments
 from windtunnel.simulator.report.page.transcript import ANSWER, BESIDE, rows_of_log, transcript
 from windtunnel.simulator.report.page.visits import quiet_visits
+from windtunnel.simulator.search.exploration import Setup
+from windtunnel.simulator.search.exploration import run as run_with
 
 FLOWS = ("hello", "route", "charge", "approve", "draft")
 
@@ -153,3 +158,30 @@ def test_nodes_have_their_lines() -> None:
         place = texts.places[name]
         line = texts.files[place.file].splitlines()[place.line - 1]
         assert name.rpartition("/")[2] in line, name
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        hosting(also=ALSO),
+        hosting(second_host=True),
+        hosting("detached", second_host=True),
+        hosting("detached", origin=False),
+        hosting("direct"),
+    ],
+    ids=("alone", "second", "detached", "no origin", "direct"),
+)
+def test_every_kind_of_host_has_its_lane(host: Hosting) -> None:
+    """Workers, zombies and hosts that look on do everything on their own lane; nothing is left out."""
+    snapshot, _ = example("hello")
+    setup = Setup(snapshot, hosting=host, visit_cap=100)
+    lanes: set[str] = set()
+    for seed in range(25):
+        run = run_with(setup, budget(3, {}), Seeded(seed))
+        rows = rows_of(run)
+        assert [row.event for row in rows if row.event is not None] == list(run.events)
+        assert rows[-1].entries == len(run.session)
+        lanes |= {arrow.source for row in rows for arrow in row.arrows}
+        assert all(one.values for one in held_by(run).values())
+    assert ("worker" in lanes) == (host.host == "detached")
+    assert ("zombie" in lanes) == host.second
