@@ -45,6 +45,7 @@ _INSERTED: Final = {
 _UNLIKELY: Final = 20.0
 _KNOWN_WORD: Final = 2.5
 _COMPARISONS: Final = frozenset({"EQUAL_TO", "UNEQUAL_TO", "LESS", "AT_MOST", "MORE", "AT_LEAST"})
+_OPERATORS: Final = _COMPARISONS | {"AND", "OR", "IN", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT", "OR_ELSE"}
 _MEANT: Final = {
     "SEMICOLON": ("COMMA", "NEWLINE"),
     "EQUAL": ("COLON", "EQUAL_TO"),
@@ -434,11 +435,27 @@ class Repairs:
         help = self.expected.phrase(self.machine.stack())
         if token.kind in (END, "NEWLINE"):
             message = f"{self.named(token)} comes too early"
+        elif token.kind in _OPERATORS and self.matched(tokens, at):
+            help, fixes = (
+                "a match looks at one value: give the condition a name, `let enough = …`, and match that",
+                (),
+            )
+        elif token.kind == "MATCH" and at > 0 and tokens[at - 1].kind == "ARROW":
+            help = "an arm leads to a node or an exit: match once more in a line of that node's own"
+            fixes = ()
         elif token.kind in _COMPARISONS and self.compares(tokens, at):
             help, fixes = "comparisons do not chain: write `a < b and b < c`", ()
         elif token.kind in _HINTS:
             help, fixes = _HINTS[token.kind], ()
         return self.report("WT0004", message, token.start, token.end, help=help, fixes=fixes)
+
+    def matched(self, tokens: Sequence[Token], at: int) -> bool:
+        """Whether the value that a match looks at ends before a token."""
+        while at > 0 and not self.fresh(tokens, at):
+            at -= 1
+            if tokens[at].kind in ("MATCH", "LBRACE", "ARROW"):
+                return tokens[at].kind == "MATCH"
+        return False
 
     def compares(self, tokens: Sequence[Token], at: int) -> bool:
         """Whether a comparison stands before a token on its line."""
