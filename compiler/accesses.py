@@ -16,11 +16,13 @@ from windtunnel.compiler.types import (
     NULL,
     UNKNOWN,
     JsonShape,
+    ListShape,
     MapShape,
     NeverShape,
     NullShape,
     RecordShape,
     Shape,
+    TextShape,
     UnknownShape,
     members,
 )
@@ -130,9 +132,8 @@ class Accesses:
             return
         known = [*self.scope.declarations, *env.variables, "input"]
         wrong = Name(name, expr.span)
-        self.findings.add(
-            "WT0101", f"there is no `{name}` here", expr.span, **self.findings.did_you_mean(wrong, known)
-        )
+        mend = self.findings.did_you_mean(wrong, known)
+        self.findings.add_name("WT0101", f"there is no `{name}` here", wrong, mend)
 
     def inner(self, declaration: Declaration, name: str) -> Declaration | None:
         """The node of that name inside an include."""
@@ -212,11 +213,11 @@ class Accesses:
         nullable = is_nullable(target)
         if nullable and isinstance(target, NullShape):
             if not expr.optional:
-                self.fitting.report_null(expr.target, env, f"and `.{expr.name.text}` needs a value")
+                self.fitting.report_null(expr.target, env, f"and `.{expr.name.text}` needs a value", expr)
             return NULL
         inside = without_null(target)
         if nullable and not expr.optional:
-            self.fitting.report_null(expr.target, env, f"and `.{expr.name.text}` needs a value")
+            self.fitting.report_null(expr.target, env, f"and `.{expr.name.text}` needs a value", expr)
         shape = self._member_field(expr, inside)
         return optional(shape) if nullable and expr.optional else shape
 
@@ -260,4 +261,15 @@ class Accesses:
                 mend["help"] = f"its fields: {', '.join(f'`{n}`' for n in names[:12])}"
             self.findings.add("WT0404", f"there is no field `{name}` here", expr.name.span, **mend)
         else:
-            self.findings.add("WT0404", f"{describe(shape)} has no fields, so no `{name}`", expr.name.span)
+            length = name in ("length", "size", "count") and isinstance(
+                shape, TextShape | ListShape | MapShape
+            )
+            text = self.scope.file.module.source.text[expr.target.span.start : expr.target.span.end]
+            written = f"len({text})" if length and text else ""
+            self.findings.add(
+                "WT0404",
+                f"{describe(shape)} has no fields, so no `{name}`",
+                expr.name.span,
+                help=f"write `{written}`" if written else None,
+                fixes=[self.findings.replacing(f"write `{written}`", expr.span, written)] if written else [],
+            )

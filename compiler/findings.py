@@ -6,6 +6,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final, NamedTuple, TypedDict
 
 from windtunnel.dsl.codes import report
@@ -16,6 +17,8 @@ from windtunnel.dsl.syntax import Name, Span
 
 MAX_COMPARISONS: Final = 20_000
 """Most names that are compared in search of near ones, for all findings of a file together."""
+MAX_ALSO: Final = 3
+"""Most other places that are shown of a name that is wrong in several."""
 
 
 class Mend(TypedDict):
@@ -49,6 +52,7 @@ class Findings:
         """Words that stand where the parser skipped text: what seems unknown may have been declared there."""
         self._comparisons = MAX_COMPARISONS
         self._seen: set[tuple[str, Span]] = set()
+        self._names: dict[tuple[str, str], int] = {}
         self.is_muted = False
 
     def add(
@@ -81,6 +85,26 @@ class Findings:
                 severity=severity,
             )
         )
+
+    def add_name(self, code: str, message: str, name: Name, mend: Mend) -> None:
+        """Report a wrong name where it stands first; that finding and its fix cover the other places too."""
+        if self.is_muted or (code, name.span) in self._seen:
+            return
+        told = self._names.get((code, message))
+        if told is None:
+            self._names[code, message] = len(self.sink)
+            self.add(code, message, name.span, **mend)
+            return
+        self._seen.add((code, name.span))
+        first = self.sink[told]
+        secondary = first.secondary
+        if len(secondary) < MAX_ALSO:
+            secondary = (*secondary, Label(self.place(name.span), "and here"))
+        fixes = first.fixes
+        if [fix.title for fix in fixes] == [fix.title for fix in mend["fixes"]]:
+            both = zip(fixes, mend["fixes"], strict=True)
+            fixes = tuple(replace(fix, edits=(*fix.edits, *other.edits)) for fix, other in both)
+        self.sink[told] = replace(first, secondary=secondary, fixes=fixes)
 
     @contextmanager
     def muted(self) -> Iterator[None]:

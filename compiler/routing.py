@@ -8,6 +8,7 @@ from typing import Final
 from windtunnel.compiler.findings import Findings
 from windtunnel.compiler.graph import ON, OUTCOMES, START, Branch, Goal, Graph, Outcome, Route
 from windtunnel.compiler.resolver import Declaration, Kind, Program, Scope
+from windtunnel.dsl.diagnostics import Fix
 from windtunnel.dsl.syntax import (
     Arm,
     EdgeLine,
@@ -26,6 +27,12 @@ OUTCOME_HELP: Final = {
     "ok": "an arrow without `on` is taken after `ok`",
     "cancelled": "cancellation is never routed: it ends the run",
 }
+
+MEANT: Final[dict[str, Outcome]] = {
+    **dict.fromkeys(("timeout", "timeouts", "timedout", "expired", "expires"), "timed_out"),
+    **dict.fromkeys(("error", "errors", "fail", "fails", "failure", "exception"), "failed"),
+}
+"""What words of other tools mean, without case, dashes and underscores."""
 
 
 def ways_of(declaration: Declaration, program: Program) -> tuple[str, ...] | None:
@@ -96,6 +103,7 @@ class _Builder:
                 "several nodes at the head of a line need `on`",
                 heads[1].span,
                 help="write one line for each; only failure routes share a line",
+                fixes=self._parted(line),
             )
         while chain:
             target = chain.pop(0)
@@ -119,6 +127,20 @@ class _Builder:
                 goals = [self._goal(arm.chain[0]) for arm in line.match.arms if arm.chain]
                 self.loose.update(goal.node for goal in goals if goal is not None and goal.node is not None)
 
+    def _parted(self, line: EdgeLine) -> tuple[Fix, ...]:
+        """A line of several heads as a line for each of them; one with a match is left to the person."""
+        if line.match is not None:
+            return ()
+        text = self.scope.file.module.source.text
+        margin = text[text.rfind("\n", 0, line.span.start) + 1 : line.span.start]
+        if margin.strip():
+            return ()
+        rest = text[line.heads[-1].span.end : line.span.end]
+        lines = [text[head.span.start : head.span.end] + rest for head in line.heads]
+        return (
+            self.findings.replacing("write a line for each", line.span, f"\n{margin}".join(lines), safe=True),
+        )
+
     def _outcomes(self, line: EdgeLine) -> tuple[Outcome, ...]:
         if not line.outcomes:
             return ("ok",)
@@ -130,9 +152,16 @@ class _Builder:
                     f"`{name.text}` is no outcome that can be routed",
                     name.span,
                     help=OUTCOME_HELP.get(name.text, "write `failed`, `timed_out`, or `any` for both"),
+                    fixes=self._outcome_fix(name),
                 )
             found.update(dict.fromkeys(ON.get(name.text, ())))
         return tuple(found)
+
+    def _outcome_fix(self, name: Name) -> tuple[Fix, ...]:
+        meant = MEANT.get(name.text.lower().replace("-", "").replace("_", ""))
+        if meant is None:
+            return ()
+        return (self.findings.replacing(f"write `{meant}`", name.span, meant, safe=meant == "timed_out"),)
 
     # --- targets --------------------------------------------------------------------------------------------
 
@@ -189,7 +218,7 @@ class _Builder:
                 "help": f"`{name.text}` is an exit: write `exit {name.text}`",
                 "fixes": (self.findings.replacing("write `exit`", name.span, f"exit {name.text}"),),
             }
-        self.findings.add("WT0206", f"there is no node `{name.text}`", name.span, **mend)
+        self.findings.add_name("WT0206", f"there is no node `{name.text}`", name, mend)
         return None
 
     def _has_inner(self, declaration: Declaration, name: str) -> bool:

@@ -135,7 +135,7 @@ class Expressions:
 
     def plain(self, name: s.Name, what: str) -> s.Name:
         """Check a name that stands in expressions, where a dash would be a minus."""
-        if "-" in name.text:
+        if "-" in name.text and name.text[0].isidentifier() and name.text.isascii():
             better = "".join(
                 part[:1].upper() + part[1:] if n else part for n, part in enumerate(name.text.split("-"))
             )
