@@ -9,9 +9,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import uvicorn
 
@@ -25,6 +26,7 @@ from windtunnel.simulator.chat.wire import AgentEnd, Event
 from windtunnel.simulator.providers.generated import run_inputs
 from windtunnel.simulator.serving.running import Plan, address, listen, serve
 
+T = TypeVar("T")
 FLOW = "builtin:plain-summary"
 LONGEST_S = 30
 """How long a test waits for what must come."""
@@ -38,6 +40,12 @@ def snapshot_named(flow: str) -> Snapshot:
     snapshot = compile_file(flow).snapshot
     assert snapshot is not None
     return snapshot
+
+
+def aside(work: Callable[[], T]) -> T:
+    """What something gives that runs an event loop of its own; the browser's runs in the test's thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result(LONGEST_S)
 
 
 class Gate:

@@ -179,7 +179,8 @@ def test_a_reader_that_takes_too_little_is_cut_off(tmp_path: Path) -> None:
         next(frames)
         server.post("hello", 1)
         assert [chunk for _, chunk in frames][-1] == {"type": "error", "errorText": "slow_subscriber"}
-        assert seen_live(hydrate(ViewState(), server.snapshot())) == seen(server.snapshot())
+        snapshot = server.snapshot()
+        assert seen_live(hydrate(ViewState(), snapshot)) == seen(snapshot)
 
 
 def test_streams_are_bounded(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
+from tests.simulator.serving.servers import aside
 from windtunnel.simulator.serving.chaos import Chaos
 
 
@@ -67,5 +68,5 @@ def test_frames_arrive_as_drawn(fates: str, arrive: str) -> None:
     async def arrived() -> list[str]:
         return [frame async for frame in Scripted(iter(fates.split())).disturb(frames())]
 
-    assert asyncio.run(arrived()) == arrive.split()
+    assert aside(lambda: asyncio.run(arrived())) == arrive.split()
     assert closed == [True]

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulator.serving.servers import process
+from tests.simulator.serving.servers import aside, process
 from windtunnel.simulator import cli
 from windtunnel.simulator.serving.running import listen
 
 
 def serve(*arguments: str) -> int:
     """Run the command in this process."""
-    return cli.run(("serve", *arguments))
+    return aside(lambda: cli.run(("serve", *arguments)))
 
 
 def test_without_its_packages_it_says_what_to_install(
