@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from windtunnel.compiler.acceptance import Accepted, accept
+from windtunnel.compiler.acceptance import Accepted, acceptor
 from windtunnel.compiler.canonical import canonical
 from windtunnel.compiler.evaluator import (
     Environment,
@@ -114,11 +114,12 @@ def run_inputs(snapshot: Snapshot) -> tuple[JsonValue, ...]:
     """
     source = Source(snapshot.types, WORDS)
     paths, met = deciding_inputs(snapshot), compared(snapshot, "input", "")
+    accepts = acceptor(snapshot.input, snapshot.types)
     made: dict[tuple[str, ...], JsonValue] = {}
     for tried, value in enumerate(_inputs(snapshot, source, paths, met)):
         if tried == MAX_TRIED or len(made) == MAX_INPUTS:
             break
-        verdict = accept(snapshot.input, value, snapshot.types)
+        verdict = accepts.accept(value)
         if isinstance(verdict, Accepted):
             made.setdefault(kinds(verdict.value, paths, met), verdict.value)
     return tuple(made.values())
@@ -153,6 +154,7 @@ class _Step:
         """The first acceptable output for each route."""
         routes = routes_of(self.snapshot, self.id)
         exact = {*pool} - {*WORDS[2:]} | cases_named(self.type, Source(self.snapshot.types))
+        accepts = acceptor(self.type, self.snapshot.types)
         found: dict[tuple[str, ...], JsonValue] = {}
         for tried, candidate in enumerate(self.candidates(pool, routes.paths, routes.met)):
             if tried == MAX_TRIED or len(found) == (MAX_QUIET if routes.paths else 1):
@@ -160,7 +162,7 @@ class _Step:
             route = routes.side(candidate, exact)
             if route in found:
                 continue
-            verdict = accept(self.type, candidate, self.snapshot.types)
+            verdict = accepts.accept(candidate)
             if isinstance(verdict, Accepted) and not self.refusals(verdict.value):
                 found[route] = candidate
         return list(found.values())
@@ -196,8 +198,9 @@ class _Step:
         """An output that is refused, by the validator if that can be; empty if everything is accepted."""
         source = Source(self.snapshot.types, tuple(pool))
         if self.node.validate_steps:
+            accepts = acceptor(self.type, self.snapshot.types)
             for candidate in cases(self.type, source):
-                verdict = accept(self.type, candidate, self.snapshot.types)
+                verdict = accepts.accept(candidate)
                 if isinstance(verdict, Accepted) and self.refusals(verdict.value):
                     return [candidate]
         return [wrong.value for wrong in invalid(self.type, source)[:1]]
@@ -207,7 +210,7 @@ class _Step:
         first = next(self.candidates(pool), None)
         if first is None:
             return "no value of its type could be made; add an example"
-        verdict = accept(self.type, first, self.snapshot.types)
+        verdict = acceptor(self.type, self.snapshot.types).accept(first)
         reasons = self.refusals(verdict.value) if isinstance(verdict, Accepted) else (str(verdict),)
         return f"nothing that was made is accepted ({reasons[0]}); add an example"
 

@@ -179,7 +179,7 @@ def _coverage(coverage: Report) -> list[tuple[str, str, str]]:
     """Each kind of coverage, and what was missed."""
     rows: list[tuple[str, str, str]] = []
     for name, value in coverage.items():
-        if not isinstance(value, Mapping) or "total" not in value:
+        if not isinstance(value, Mapping) or not value.get("total"):
             continue
         missed = [_item(item) for item in value.get("missed") or ()]
         share = f"{value['covered']} of {value['total']}"

@@ -336,13 +336,14 @@ def _report(
     snapshot, world = setup.snapshot, setup.world
     calls = world.distinct_calls
     results = [each.result for each in searched]
+    complete = all(result.complete for result in results)
     seen = taken(outcome.actions for outcome in world.outcomes)
     return Exploration(
         snapshot.workflow,
         snapshot.revision,
         snapshot.digest,
         bounds,
-        all(result.complete for result in results) and not found,
+        complete and not found,
         sum(result.schedules for result in results),
         sum(result.states for result in results),
         sum(result.transitions for result in results),
@@ -353,7 +354,7 @@ def _report(
         share(edges_of(snapshot), seen.edges),
         share(exits_of(snapshot), seen.exits),
         share(outcomes_of(snapshot), seen.outcomes),
-        _crash_coverage(world, searched),
+        _crash_coverage(world, searched) if complete else Share(0, 0, ()),
         share(
             *(sorted(f"{node}: {name}" for node, name in names) for names in (world.offered, world.behaved))
         ),
