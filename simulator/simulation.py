@@ -238,7 +238,7 @@ class Teller:
         self.writer.write("world", Event("world", "crashed", payload=payload))
         if not option.move.seat:
             self.writer.clock.disarm()
-        self._desks[option.move.seat] = Desk(down=True, last=desk.last)
+        self._desks[option.move.seat] = Desk(down=True, last=self.writer.last)
 
 
 def _cause(desk: Desk, source: str) -> int:
