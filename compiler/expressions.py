@@ -24,6 +24,7 @@ from windtunnel.compiler.operators import (
     negated,
     ordered_kind,
 )
+from windtunnel.compiler.paths import path_of
 from windtunnel.compiler.resolver import Declaration, Program, Scope
 from windtunnel.compiler.signatures import is_bool, is_insertable, is_whole_number, items_of
 from windtunnel.compiler.stored import Env, Stored
@@ -252,8 +253,15 @@ class Expressions:
         return result
 
     def _otherwise(self, expr: Binary, env: Env) -> Shape:
+        found = len(self.findings.sink)
+        self.fitting.before_default.append(expr.left)
         left = self.shape(expr.left, env)
-        if not may_be_null(left) and not isinstance(left, NeverShape) and not env.inside_let:
+        self.fitting.before_default.pop()
+        path = path_of(expr.left, self.scope, env.variables)
+        missing = path is not None and self.stored.is_unassigned(path.root, env)
+        told = missing or len(self.findings.sink) > found
+        never_null = not may_be_null(left) and not isinstance(left, NeverShape)
+        if never_null and not env.inside_let and not told:
             self.findings.add(
                 "WT0419",
                 "this is never null, so `??` never gives its right side",

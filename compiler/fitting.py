@@ -19,7 +19,7 @@ from windtunnel.compiler.types import DurationShape, NeverShape, Shape
 from windtunnel.compiler.unions import is_nullable, without_null
 from windtunnel.dsl.diagnostics import Fix
 from windtunnel.dsl.spelling import nearest, suggestion
-from windtunnel.dsl.syntax import Entry, Expr, Field, Index, Record, Span
+from windtunnel.dsl.syntax import Binary, Entry, Expr, Field, Index, Record, Span
 
 
 class Fitting:
@@ -29,6 +29,8 @@ class Fitting:
         self.stored = stored
         self.findings = findings
         self._told: set[tuple[str, str]] = set()
+        self.before_default: list[Expr] = []
+        """The left sides of `??` that are being looked at: what they read is meant to be null at times."""
 
     def without_null(self, expr: Expr, shape: Shape, env: Env, use: str) -> Shape:
         """The shape without null; null is reported as `… may be null, {use}`."""
@@ -37,20 +39,21 @@ class Fitting:
         self.report_null(expr, env, use)
         return without_null(shape)
 
-    def report_null(self, expr: Expr, env: Env, use: str) -> None:
-        """Say that `expr` may be null, and why."""
+    def report_null(self, expr: Expr, env: Env, use: str, read: Field | None = None) -> None:
+        """Say that `expr` may be null, and why; `read` is the access to one of its fields."""
         path = None if env.isolated else path_of(expr, self.stored.scope, env.variables)
         if path is not None and self.stored.is_unassigned(path.root, env):
-            self._report_unassigned(path, expr, env)
+            self._report_unassigned(path, expr, env, read)
             return
         help = "say what to use instead with `??`, or test for null first"
         words = _words(expr)
         if isinstance(expr, Index):
             words = f"an item of {_words(expr.target)}" if _words(expr.target) != "this" else "an item"
             help = "the index may lie outside, and the first item is 0: " + help
-        self.findings.add("WT0402", f"{words} may be null, {use}", expr.span, help=help)
+        fixes = self._optional_read(read)
+        self.findings.add("WT0402", f"{words} may be null, {use}", expr.span, help=help, fixes=fixes)
 
-    def _report_unassigned(self, path: Path, expr: Expr, env: Env) -> None:
+    def _report_unassigned(self, path: Path, expr: Expr, env: Env, read: Field | None) -> None:
         if self.findings.is_muted or (env.reader, path.root) in self._told:
             return
         self._told.add((env.reader, path.root))
@@ -69,7 +72,7 @@ class Fitting:
             root_span(expr, path),
             notes=notes,
             help="read it with `?.` and give a value for null with `??`, or route every path through it",
-            fixes=self._optional_read(expr, path),
+            fixes=self._optional_read(read),
         )
 
     def _witness(self, words: str, vertex: str, way: str) -> str:
@@ -78,14 +81,18 @@ class Fitting:
             return f"{words} never finishes `{vertex}`"
         return f"{words} does not leave `{vertex}` by `{way}`"
 
-    def _optional_read(self, expr: Expr, path: Path) -> tuple[Fix, ...]:
-        depth = len(path.fields)
-        while isinstance(expr, Field) and depth > 1:
-            expr, depth = expr.target, depth - 1
-        if not isinstance(expr, Field) or depth != 1 or expr.optional:
+    def _optional_read(self, read: Field | None) -> tuple[Fix, ...]:
+        """`a.b` to `a?.b`: surely meant where `??` says what to take instead."""
+        if read is None or read.optional:
             return ()
-        dot = Span(expr.target.span.end, expr.name.span.start)
-        return (self.findings.replacing("read it as null where it is not there", dot, "?."),)
+        chain: Expr | None = self.before_default[-1] if self.before_default else None
+        while isinstance(chain, Binary) and chain.operator == "??":
+            chain = chain.right
+        while isinstance(chain, Field) and chain is not read:
+            chain = chain.target
+        dot = Span(read.target.span.end, read.name.span.start)
+        fix = self.findings.replacing("read it as null where it is not there", dot, "?.", safe=chain is read)
+        return (fix,)
 
     # --- shapes ---------------------------------------------------------------------------------------------
 

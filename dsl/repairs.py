@@ -445,6 +445,11 @@ class Repairs:
             fixes = ()
         elif token.kind in _COMPARISONS and self.compares(tokens, at):
             help, fixes = "comparisons do not chain: write `a < b and b < c`", ()
+        elif token.kind == "QMARK" and tokens[at + 1].kind in ("COMMA", "RBRACE", "NEWLINE"):
+            help, fixes = (
+                "an optional field is written `name?: type`, a value that may be null `type | null`",
+                (),
+            )
         elif token.kind in _HINTS:
             help, fixes = _HINTS[token.kind], ()
         return self.report("WT0004", message, token.start, token.end, help=help, fixes=fixes)

@@ -23,6 +23,7 @@ from windtunnel.compiler.types import (
     literal,
     members,
 )
+from windtunnel.dsl.spelling import nearest
 from windtunnel.dsl.syntax import LiteralType
 
 Case = Scalar | None
@@ -55,9 +56,9 @@ def _check_match(typed: Typed, route: Route, subject: Shape | None) -> None:
         )
         return
     domain = finite(subject)
-    _check_impossible(typed, route, subject, domain)
+    meant = _check_impossible(typed, route, subject, domain)
     has_else = any(arm.is_else for arm in match.arms)
-    given = {_key(pattern.value) for arm in match.arms for pattern in arm.patterns}
+    given = meant | {_key(pattern.value) for arm in match.arms for pattern in arm.patterns}
     if domain is None:
         if not has_else:
             findings.add(
@@ -142,7 +143,11 @@ def _check_repeated(typed: Typed, route: Route) -> None:
         )
 
 
-def _check_impossible(typed: Typed, route: Route, subject: Shape, domain: list[Case] | None) -> None:
+def _check_impossible(
+    typed: Typed, route: Route, subject: Shape, domain: list[Case] | None
+) -> set[tuple[str, Case]]:
+    """Report cases that cannot be; gives those that were surely meant by one of them."""
+    meant: set[tuple[str, Case]] = set()
     texts = [case for case in domain or () if isinstance(case, str)]
     for pattern in _patterns(route):
         if not isinstance(equal_to(pattern.value)(subject), NeverShape):
@@ -151,9 +156,12 @@ def _check_impossible(typed: Typed, route: Route, subject: Shape, domain: list[C
         mend = Mend(help=None, fixes=())
         if isinstance(pattern.value, str):
             mend = findings.near_text(pattern.span, pattern.value, texts)
+            near = nearest(pattern.value, texts)
+            meant |= {_key(near[0])} if len(near) == 1 else set()
         findings.add(
             "WT0302",
             f"`{_written(pattern.value)}` is never the case: the value is {describe(subject)}",
             pattern.span,
             **mend,
         )
+    return meant
