@@ -1,12 +1,13 @@
 """Many runs through one store, by several processes that are killed at random.
 
-`python -m tests.benchmarks.load [RUNS] [PROCESSES] [KILLS A SECOND]`: nothing may be lost or done twice.
+`python -m tests.benchmarks.load [RUNS] [PROCESSES] [RUNS A KILL]`: nothing may be lost or done twice.
 """
 
 from __future__ import annotations
 
 import os
 import random  # noqa: TID251
+import select
 import signal
 import sys
 import tempfile
@@ -44,6 +45,9 @@ workflow paying {
 
 NODES: Final = 3
 
+NAP: Final = 0.02
+"""Seconds between two looks at the processes, and the most that a kill is delayed."""
+
 
 class Load(NamedTuple):
     """What became of the runs: `wrong` says of which, and why."""
@@ -55,36 +59,42 @@ class Load(NamedTuple):
     wrong: tuple[str, ...]
 
 
-def hammer(folder: Path, runs: int, processes: int, kills_a_second: float, seed: int = 0) -> Load:
-    """Put runs into a store and let processes work on them, each of which may die at any moment."""
+def hammer(folder: Path, runs: int, processes: int, runs_a_kill: int, seed: int = 0) -> Load:
+    """Put runs into a store and let processes work on them; after so many runs, a few milliseconds later, one
+    of the processes is killed, and another one begins.
+    """
     bench, path = Bench(FLOW), folder / "load.db"
     with open_store(path, create=True) as store:
         for _ in range(runs):
             store.create(bench.new)
     began = time.monotonic()
-    drawn, kills = random.Random(seed), 0
-    workers = [_born(bench, path, number, processes) for number in range(processes)]
-    pause = 1 / kills_a_second if kills_a_second else 0.05
+    drawn, kills, done = random.Random(seed), 0, 0
+    told, tell = os.pipe()
+    workers = [_born(bench, path, number, processes, tell) for number in range(processes)]
     while any(workers):
-        time.sleep(pause)
+        if select.select([told], [], [], NAP)[0]:
+            done += len(os.read(told, 4_096))
         for number, pid in enumerate(workers):
             if pid and os.waitpid(pid, os.WNOHANG)[0]:
                 workers[number] = 0
         alive = [number for number, pid in enumerate(workers) if pid]
-        if alive and kills_a_second:
+        if alive and runs_a_kill and done >= runs_a_kill * (kills + 1):
+            time.sleep(drawn.random() * NAP)
             number = drawn.choice(alive)
             os.kill(workers[number], signal.SIGKILL)
-            _, status = os.waitpid(workers[number], 0)
-            kills += os.WIFSIGNALED(status)
-            workers[number] = _born(bench, path, number, processes)
+            os.waitpid(workers[number], 0)
+            kills += 1
+            workers[number] = _born(bench, path, number, processes, tell)
     seconds = time.monotonic() - began
+    os.close(told)
+    os.close(tell)
     with open_store(path) as store:
         resumed, wrong = _verdict(store, path, runs)
     return Load(runs, kills, resumed, seconds, wrong)
 
 
-def _born(bench: Bench, path: Path, number: int, processes: int) -> int:
-    """A process that works until nothing is left to do, each from another place on."""
+def _born(bench: Bench, path: Path, number: int, processes: int, tell: int) -> int:
+    """A process that works until nothing is left to do, from a place of its own on; it tells of each run."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -92,23 +102,25 @@ def _born(bench: Bench, path: Path, number: int, processes: int) -> int:
                 while left := [record.run for record in store.runs() if record.status not in FINAL]:
                     begin = len(left) * number // processes
                     for run in left[begin:] + left[:begin]:
-                        _work(bench, store, path, run)
+                        if _work(bench, store, path, run):
+                            os.write(tell, b".")
             os._exit(0)
         finally:
             os._exit(99)
     return pid
 
 
-def _work(bench: Bench, store: SqliteStore, path: Path, run: str) -> None:
+def _work(bench: Bench, store: SqliteStore, path: Path, run: str) -> bool:
     """One run to its end, unless somebody else has it."""
     try:
         claim = store.claim(run, wall.owner(), wall.now_ms(), LEASE_MS, wall.is_dead)
     except RunIsOver:
-        return
+        return False
     if isinstance(claim, Claim):
         session = SessionFile(session_path(path, run))
         ledger = LedgerFile(ledger_path(path, run))
         Host(bench.program, bench.provider, store, session, ledger, claim, wall=wall.now_ms).work()
+    return isinstance(claim, Claim)
 
 
 def _verdict(store: SqliteStore, path: Path, runs: int) -> tuple[int, tuple[str, ...]]:
@@ -134,13 +146,13 @@ def _verdict(store: SqliteStore, path: Path, runs: int) -> tuple[int, tuple[str,
 
 def main() -> None:
     """Print what became of them."""
-    given = [float(text) for text in sys.argv[1:]]
-    runs, processes, kills = (given + [10_000, 4, 5][len(given) :])[:3]
+    given = [int(text) for text in sys.argv[1:]]
+    runs, processes, runs_a_kill = (given + [10_000, 4, 20][len(given) :])[:3]
     with tempfile.TemporaryDirectory() as folder:
-        load = hammer(Path(folder), int(runs), int(processes), kills)
+        load = hammer(Path(folder), runs, processes, runs_a_kill)
     rate = load.runs / load.seconds
     print(  # noqa: T201
-        f"{load.runs:,} runs of three nodes by {int(processes)} processes in {load.seconds:.1f} s "
+        f"{load.runs:,} runs of three nodes by {processes} processes in {load.seconds:.1f} s "
         f"({rate:,.0f} runs/s), {load.kills} kills, {load.resumed} times taken up again, "
         f"{len(load.wrong)} lost or doubled"
     )
