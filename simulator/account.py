@@ -29,6 +29,9 @@ MUTED: Final = "nothing-shown-after-acceptance"
 TOOLS: Final = "no-tool-pending-when-idle"
 PAUSE: Final = "a-pause-holds"
 FENCE: Final = "a-lost-claim-writes-nothing"
+DEFINITION: Final = "a-run-keeps-its-definition"
+REFUSALS: Final = "no-endless-refusals"
+TYPES: Final = "what-was-checked-fits"
 TIME: Final = "time-counts-only-in-a-turn"
 CANCELLED: Final = "only-people-cancel"
 ONCE: Final = "an-effect-with-a-key-once"
@@ -68,6 +71,9 @@ INVARIANTS: Final[Mapping[str, str]] = {
     BYPASS: "a decision ends by an answer to its own request, by its timeout, or by being cancelled",
     PAUSE: "a pause holds when the step has ended, an escape at once and fails nothing; a person ends it",
     FENCE: "a host that lost its claim writes nothing, and shows nothing",
+    DEFINITION: "a run goes on only by the definition that it was begun with",
+    REFUSALS: "a model is not refused again and again after its submission was accepted",
+    TYPES: "what a compiled workflow passes on is there",
     TIME: "the time of a step counts while its turn or effect goes on, not while the run waits or is paused",
 }
 """Every invariant by name, as one sentence."""
@@ -104,7 +110,8 @@ class Watch(NamedTuple):
     of the effect in this visit, `done` which effects with a key were applied; `queued` are the nodes of
     notifications that were not recorded as shown, `shown` says that the first one was; `request` is `open`,
     `answered`, `timeout` or `cancelled`; `timer` says that the time of the step counts; `aside` holds
-    prompts, responses and text of the attempt on the branch that was left.
+    prompts, responses and text of the attempt on the branch that was left;
+    `refusals` counts those after an acceptance; `edited` says that another definition was loaded.
     """
 
     status: str = "queued"
@@ -134,6 +141,8 @@ class Watch(NamedTuple):
     digest: str = ""
     timer: bool = False
     aside: tuple[int, int, str | None] = (0, 0, None)
+    refusals: int = 0
+    edited: bool = False
 
 
 class Seen(NamedTuple):

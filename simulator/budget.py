@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 KINDS: Final = (
     *("crash", "duplicate", "provider", "followup", "escape", "cancel", "timeout"),
-    *("pause", "zombie", "branch"),
+    *("pause", "zombie", "branch", "edit"),
 )
 """Every kind of fault; a torn tail is a crash. New ones stand at the end."""
 

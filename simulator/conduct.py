@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from windtunnel.simulator import promises
-from windtunnel.simulator.account import FENCE, INVISIBLE, TIME, Account
-from windtunnel.simulator.events import DURABLE, Action, Append, Commit, Emit, Timeout
+from windtunnel.simulator.account import DEFINITION, FENCE, INVISIBLE, REFUSALS, TIME, TYPES, Account
+from windtunnel.simulator.events import (
+    DURABLE,
+    Action,
+    Append,
+    Cancel,
+    Commit,
+    Edit,
+    Emit,
+    Event,
+    Json,
+    PutBack,
+    Reply,
+    Timeout,
+)
+
+MOST_REFUSALS: Final = 3
+"""Calls of a turn that are refused after its submission was accepted: the last of two messages' calls."""
 
 
 def beside(account: Account, actions: tuple[Action, ...], by: str) -> None:
@@ -42,3 +60,36 @@ def time(account: Account) -> None:
         account.check(TIME, counts, f"the time of {watch.node or 'a step'} counts though it does nothing")
     if isinstance(account.received, Timeout):
         account.set(timer=False)
+
+
+def definition(account: Account) -> None:
+    """Somebody changed what the host will load, or put it back."""
+    if isinstance(account.received, Edit | PutBack):
+        account.set(edited=isinstance(account.received, Edit))
+
+
+def committed(account: Account, events: tuple[Event, ...]) -> None:
+    """Something is written by a host. To cancel a run, or to say what was shown, needs no definition."""
+    told = all(event.type == "notification_delivered" for event in events)
+    if not told and not isinstance(account.received, Cancel):
+        account.check(DEFINITION, not account.watch.edited, "a run goes on by a definition that was edited")
+
+
+def replied(account: Account, reply: Reply) -> None:
+    """The model hears of its call."""
+    watch = account.watch
+    if not watch.accepted or reply.verdict == "accepted" or reply.copy:
+        return
+    refusals = min(watch.refusals + 1, MOST_REFUSALS + 1)
+    account.set(refusals=refusals)
+    most = f"after its submission of {account.watch.node} was accepted the model is refused again and again"
+    account.check(REFUSALS, refusals <= MOST_REFUSALS, most)
+
+
+def passed_on(account: Account, event: Event) -> None:
+    """A run fails since an include was given what it does not take."""
+    given, mount = event.get("given"), event.get("mount")
+    if not isinstance(given, Json) or not isinstance(mount, str):
+        return
+    missing = account.facts.missing(mount, given.text)
+    account.check(TYPES, not missing, f"{mount} is given no {' and no '.join(missing)}")

@@ -142,8 +142,8 @@ class Prompt:
 class Reply:
     """Engine to loop: the result of a call of the workflow tool.
 
-    `verdict` is `accepted` (the step is complete), `noted` (progress) or `refused`; `copy` names a call that
-    was repeated.
+    `verdict` is `accepted` (the step is complete), `noted` (progress), `refused`, or `late` (refused, since
+    another one was accepted); `copy` names a call that was repeated.
     """
 
     verdict: str
@@ -184,11 +184,15 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """Loop to engine: the model submitted. `attempt` ages when the call is late."""
+    """Loop to engine: the model submitted. `attempt` ages when the call is late.
+
+    `hangs` says that its check never ends.
+    """
 
     call: Submit
     attempt: str = CURRENT
     copy: bool = False
+    hangs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +244,16 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """Person to engine: the definition that its host is about to load is not the one of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """Person to engine: the definition of the run is there again."""
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """Person to engine: go on after a pause or an escape, or do not pause after all."""
 
@@ -249,6 +263,7 @@ class Timeout:
     """Clock to engine: the attempt used up its time."""
 
     attempt: str
+    copy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +307,7 @@ class Step:
 
 
 ToLoop: TypeAlias = Prompt | Reply | Abort | Say | Escape | Switch | Step
-FromOutside: TypeAlias = Returned | Answered | Deadline
+FromOutside: TypeAlias = Returned | Answered | Deadline | Timeout
 ToEngine: TypeAlias = (
     Delivered
     | Submitted
@@ -300,9 +315,10 @@ ToEngine: TypeAlias = (
     | Heard
     | Settled
     | Cancel
+    | Edit
     | Pause
+    | PutBack
     | Release
-    | Timeout
     | FromOutside
     | Step
 )

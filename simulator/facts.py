@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from windtunnel.compiler.clauses import DEFAULT_NUDGES
 from windtunnel.compiler.snapshot import (
     ActionNode,
@@ -12,7 +14,16 @@ from windtunnel.compiler.snapshot import (
     ShellNode,
     Snapshot,
     TargetModel,
+    TypeModel,
+    UnionTypeModel,
 )
+
+
+def nullable(type_: TypeModel) -> bool:
+    """Whether null may be a value of the type."""
+    if isinstance(type_, UnionTypeModel):
+        return any(nullable(member) for member in type_.members)
+    return type_.kind in ("null", "json", "ref", "literal")
 
 
 class Facts:
@@ -72,6 +83,15 @@ class Facts:
         self._nodes = tuple(snapshot.nodes)
         self._ahead: dict[str, frozenset[str]] = {}
         self._next: dict[tuple[str, str], frozenset[str]] = {}
+
+    def missing(self, mount: str, given: str) -> list[str]:
+        """The fields that a mount must be given and that are not there, or null."""
+        value = json.loads(given)
+        fields = self._mounts[mount].input_type.fields
+        needed = [name for name, field in fields.items() if not field.optional and not field.has_default]
+        return [
+            name for name in sorted(needed) if value.get(name) is None and not nullable(fields[name].type)
+        ]
 
     def _note(self, name: str, node: AgentNode) -> None:
         self.nudges[name] = DEFAULT_NUDGES if node.nudges is None else node.nudges

@@ -17,20 +17,26 @@ from windtunnel.simulator.invariants import (
     ASKED,
     CALLS,
     CANCELLED,
+    DEFINITION,
     FENCE,
     GOOD,
     INVISIBLE,
+    LIMITS,
     NOTICES,
     ONCE,
     OWN_TURN,
     PAUSE,
+    PROMPTS,
+    REFUSALS,
     RERUN,
     RESPONSES,
     ROUTES,
     SETTLED,
+    STUCK,
     SUBMISSION,
     TEXT,
     TIME,
+    TYPES,
     WINNER,
 )
 
@@ -43,7 +49,8 @@ class UnknownFault(ValueError):
 class Fault:
     """A seeded fault: what it was, the invariant it is about, and its world.
 
-    `world` is a file in `worlds/`; `hosting` says what else there is in it.
+    `world` is a file in `worlds/`; `hosting` says what else there is in it; `unchecked` is the finding that
+    the compiler keeps quiet about.
     """
 
     id: str
@@ -52,6 +59,7 @@ class Fault:
     invariant: str
     world: str
     hosting: Hosting = USUAL
+    unchecked: str | None = None
 
     @property
     def source(self) -> str:
@@ -119,6 +127,14 @@ FAULTS: Final = (
         "again.flow",
     ),
     Fault(
+        "W09",
+        "a check of a submission that hangs holds the call after the time of its step is up",
+        "when its time is up a step ends, and its turn with it",
+        STUCK,
+        "pick.flow",
+        hosting(also=("hang",)),
+    ),
+    Fault(
         "W10",
         "a headless step's prompt races the end of the turn before it",
         "the next step waits until the turn has settled, also where nobody looks on",
@@ -163,6 +179,21 @@ FAULTS: Final = (
         "ask.flow",
     ),
     Fault(
+        "W16",
+        "half a line at the end of the log spoils the record after it",
+        "a log is mended before anything is added to it",
+        PROMPTS,
+        "answer.flow",
+    ),
+    Fault(
+        "W17",
+        "a run resumes on an edited definition",
+        "a run is resumed by the very definition that it was begun with",
+        DEFINITION,
+        "answer.flow",
+        hosting(also=("edit",)),
+    ),
+    Fault(
         "W18",
         "a timeout without its own route is reported as a plain failure",
         "the run ends as its node did",
@@ -175,6 +206,21 @@ FAULTS: Final = (
         "only a person cancels",
         CANCELLED,
         "pick.flow",
+    ),
+    Fault(
+        "W20",
+        "a counter looks at names of another scope, so the limit never holds",
+        "a limit counts in the workflow that it is written in",
+        LIMITS,
+        "nested.flow",
+    ),
+    Fault(
+        "W21",
+        "an optional field passed on as a required one fails at run time only",
+        "the compiler refuses what may be missing where it must be there",
+        TYPES,
+        "pass.flow",
+        unchecked="WT0402",
     ),
     Fault(
         "W22",
@@ -220,11 +266,35 @@ FAULTS: Final = (
         "answer.flow",
     ),
     Fault(
+        "W30",
+        "a prompt that waits blocks the reply to a call of the turn before it",
+        "a reply never waits behind a prompt",
+        STUCK,
+        "pick.flow",
+        hosting(also=("chat-tool",)),
+    ),
+    Fault(
         "W31",
         "cancel leaves a prompt that waits: a turn runs after the end",
         "cancel withdraws a prompt that was not sent",
         CALLS,
         "pick.flow",
+    ),
+    Fault(
+        "W32",
+        "of two submissions in one message the second is refused, and the model tries again for ever",
+        "after a submission was accepted the model is not asked again",
+        REFUSALS,
+        "pick.flow",
+        hosting(also=("twice",)),
+    ),
+    Fault(
+        "W33",
+        "a timer that names no attempt ends a later step",
+        "a timer ends the attempt that it was started for",
+        OWN_TURN,
+        "again.flow",
+        hosting(also=("late-timer",)),
     ),
     Fault(
         "W34",

@@ -153,7 +153,7 @@ class Handlers(Offers):
             return Outcome(0, message, (), (), ())
         if handler == "outside":
             return self._outside(local, message, cast(Behaviour, event))
-        if handler == "freeze":
+        if handler in ("freeze", "later"):
             return Outcome(0, message, (), (), ())
         read = self.views.values[view]
         if handler == "loop":
@@ -168,7 +168,7 @@ class Handlers(Offers):
             self.note_answer(read, event)
         state = self.engines.values[local]
         if isinstance(event, Step) and state.phase in ("down", "watching"):
-            result = boot(self.program, read)
+            result = boot(self.program, read._replace(edited=True) if state.edited else read)
         elif isinstance(event, Step) and state.phase == "recover":
             result = recover(self.program, state, read)
         else:

@@ -22,7 +22,12 @@ session itself, and nobody talks to it.
 
 ALSO: Final[Mapping[str, str]] = {
     "branch": "the person goes to another branch of the session, and back",
+    "chat-tool": "the model calls the workflow tool in a turn of the person",
+    "edit": "the workflow is edited while its host is down",
+    "hang": "a check of a submission hangs",
+    "late-timer": "the word of a timer comes late",
     "pause": "the person pauses the run, and lets it go on",
+    "twice": "the model submits twice in one message, again and again",
 }
 """What may happen beside the usual, by name, as one sentence."""
 

@@ -20,6 +20,7 @@ from windtunnel.simulator.account import (
     BYPASS,
     CALLS,
     CANCELLED,
+    DEFINITION,
     DIGEST,
     ENDINGS,
     ENDS,
@@ -35,6 +36,7 @@ from windtunnel.simulator.account import (
     OWN_TURN,
     PAUSE,
     PROMPTS,
+    REFUSALS,
     RERUN,
     RESPONSE_STOPS,
     RESPONSES,
@@ -47,6 +49,7 @@ from windtunnel.simulator.account import (
     TEXT,
     TIME,
     TOOLS,
+    TYPES,
     WINNER,
     Account,
     Position,
@@ -66,13 +69,17 @@ from windtunnel.simulator.events import (
     Disarm,
     Emit,
     Event,
+    HangUp,
     Json,
     Perform,
     Record,
     Release,
+    Reply,
     Row,
     Settled,
     Submitted,
+    Tell,
+    Timeout,
 )
 from windtunnel.simulator.facts import Facts
 from windtunnel.simulator.providers.behaviour import Addressed
@@ -83,6 +90,7 @@ __all__ = [
     "BYPASS",
     "CALLS",
     "CANCELLED",
+    "DEFINITION",
     "DIGEST",
     "ENDINGS",
     "ENDS",
@@ -98,6 +106,7 @@ __all__ = [
     "OWN_TURN",
     "PAUSE",
     "PROMPTS",
+    "REFUSALS",
     "RERUN",
     "RESPONSES",
     "ROUTES",
@@ -109,6 +118,7 @@ __all__ = [
     "TEXT",
     "TIME",
     "TOOLS",
+    "TYPES",
     "WINNER",
     "Account",
     "Facts",
@@ -140,6 +150,7 @@ def observe(
         conduct.beside(account, actions, by)
         return Seen(account.watch, tuple(account.violations), tuple(account.tested))
     conduct.time(account)
+    conduct.definition(account)
     committed = False
     for action in actions:
         if by == "worker":
@@ -147,6 +158,7 @@ def observe(
         match action:
             case Commit(events):
                 committed = True
+                conduct.committed(account, events)
                 for event in events:
                     _run_event(account, event)
             case Append(rows):
@@ -155,11 +167,15 @@ def observe(
             case Emit(event) if event.type in ("agent_settled", "session_loaded"):
                 open_ = account.watch.calls
                 account.check(TOOLS, open_ == 0, f"{open_} tool calls are left open at {event.type}")
-                account.set(live=False, of_step=False, accepted=False)
+                account.set(live=False, of_step=False, accepted=False, refusals=0)
             case Emit(event) if event.type == "effect_applied":
                 promises.effect_applied(account, event)
             case Perform():
                 promises.effect_called(account)
+            case HangUp():
+                account.set(refusals=0)
+            case Tell(_, Reply() as reply):
+                conduct.replied(account, reply)
             case Arm() | Disarm():
                 account.set(timer=isinstance(action, Arm))
             case Ask():
@@ -187,7 +203,7 @@ def _escaped(account: Account, before: Watch) -> None:
 
 def crashed(watch: Watch) -> Watch:
     """A crash ends every turn without a word."""
-    return watch._replace(live=False, of_step=False, accepted=False, timer=False)
+    return watch._replace(live=False, of_step=False, accepted=False, refusals=0, timer=False, edited=False)
 
 
 def stuck(watch: Watch) -> Violation | None:
@@ -213,7 +229,7 @@ def _row(account: Account, row: Row) -> None:
             _reminder(account)
         account.set(below=True, live=True, of_step=True)
     elif row.kind == "user":
-        account.set(below=False, of_step=watch.of_step and watch.live, accepted=False)
+        account.set(below=False, of_step=watch.of_step and watch.live, accepted=False, refusals=0)
     elif row.kind == "notice":
         promises.notice_shown(account, row)
     elif row.kind == "leaf":
@@ -391,7 +407,7 @@ def _finished(account: Account, event: Event) -> None:
             and message.attempt == CURRENT
         )
         account.check(SUBMISSION, fits, f"{node} accepts a submission that names another attempt or step")
-        account.set(accepted=watch.live)
+        account.set(accepted=watch.live, refusals=0)
     account.set(phase="ended", outcome="ok")
 
 
@@ -431,12 +447,16 @@ def _failed(account: Account, event: Event) -> None:
     if isinstance(message, Settled):
         own = message.step is not None and message.step.attempt == CURRENT
         account.check(OWN_TURN, own, f"{event.node} fails for a turn that is not its own")
+    elif isinstance(message, Timeout):
+        own = message.attempt == CURRENT
+        account.check(OWN_TURN, own, f"{event.node} fails for the time of another attempt")
     account.set(phase="ended", outcome=str(event.get("outcome")))
 
 
 def _ended(account: Account, event: Event) -> None:
     watch = account.watch
     status = ENDINGS[event.type]
+    conduct.passed_on(account, event)
     if status == "cancelled":
         asked = isinstance(account.received, Cancel)
         account.check(CANCELLED, asked, "the run is cancelled, and nobody asked for it")

@@ -19,10 +19,12 @@ from windtunnel.simulator.events import (
     Cancel,
     Deadline,
     Delivered,
+    Edit,
     Escape,
     Heard,
     Pause,
     Prompt,
+    PutBack,
     Release,
     Reply,
     Returned,
@@ -98,7 +100,8 @@ class Drafts(NamedTuple):
 class Host(NamedTuple):
     """A host's local state, whether its run is over, whether the person may pause it, and who it is.
 
-    `branches` says that the session is one with branches, and that a step is in flight.
+    `branches` says that the session is one with branches, and that a step is in flight; `also` is that of the
+    hosting.
     """
 
     loop: Loop
@@ -107,6 +110,7 @@ class Host(NamedTuple):
     pausable: bool = False
     role: Role = THE_HOST
     branches: bool = False
+    also: tuple[str, ...] = ()
 
 
 def moves(host: Host, links: Links, menu: Menu | None, beyond: Beyond = NOTHING, *, late: bool) -> Drafts:
@@ -114,7 +118,7 @@ def moves(host: Host, links: Links, menu: Menu | None, beyond: Beyond = NOTHING,
     come.
     """
     if links.inbox:
-        return Drafts(_queue(links), ())
+        return Drafts(_queue(host, links), ())
     first = (
         *_steps(host, links, beyond),
         *_stream(links),
@@ -125,11 +129,16 @@ def moves(host: Host, links: Links, menu: Menu | None, beyond: Beyond = NOTHING,
     rest: list[Draft] = []
     if host.engine.phase == "held":
         rest.append(Draft("", "person", "engine", Release(), links, "the person lets the run go on"))
+    if host.engine.phase == "refused":
+        rest.append(Draft("", "person", "engine", PutBack(), links, "the workflow is put back as it was"))
     faults = [*_behaviours(links, menu, good=False), *_effects(links, beyond, good=False)]
     faults += [*_repeats(links), *_more_answers(links, beyond), *_people(host, links)]
     if links.timer is not None:
         label = "the time of the step is up"
         up = Draft("", "clock", "engine", Timeout(CURRENT), links._replace(timer=None), label)
+        if "late-timer" in host.also:
+            label = f"{label}, and the word of it comes late"
+            faults.append(up._replace(kind="timeout", handler="later", again=True, label=label))
         if first or rest or late:
             faults.append(up._replace(kind="timeout"))
         else:
@@ -147,7 +156,7 @@ def late_moves(late: Late, links: Links) -> tuple[Draft, ...]:
     return tuple(found)
 
 
-def _queue(links: Links) -> tuple[Draft, ...]:
+def _queue(host: Host, links: Links) -> tuple[Draft, ...]:
     """The message in front of the host's queue; a report of the loop may also come once more, later."""
     told = links.inbox[0]
     rest = links._replace(inbox=links.inbox[1:])
@@ -156,6 +165,9 @@ def _queue(links: Links) -> tuple[Draft, ...]:
     if network.repeatable(told.message):
         label = f"{label}, which will come again"
         found.append(Draft("duplicate", "queue", told.to, told.message, rest, label, again=True))
+    if "hang" in host.also and isinstance(told.message, Submitted) and links.timer is not None:
+        hangs = replace(told.message, hangs=True)
+        found.append(Draft("provider", "queue", told.to, hangs, rest, "the check of a submission hangs"))
     return tuple(found)
 
 
@@ -247,6 +259,8 @@ def _people(host: Host, links: Links) -> list[Draft]:
     if host.branches and role.chat and loop.phase == "idle" and engine.phase in ("down", "recover", "held"):
         label = "the person goes to another branch of the session"
         found.append(Draft("branch", "person", "loop", Switch(), links, label))
+    if "edit" in host.also and engine.phase == "down" and not engine.edited and not host.over:
+        found.append(Draft("edit", "person", "engine", Edit(), links, "somebody edits the workflow"))
     if host.pausable and role.works:
         found.append(Draft("pause", "person", "engine", Pause(), links, "the person pauses the run"))
     if host.over or loop.phase == "down" or engine.phase == "down":
@@ -269,6 +283,8 @@ def describe(told: Tell) -> str:
             return "the delivery of its prompt"
         case Submitted():
             return "a submission"
+        case Timeout():
+            return "the word of a timer"
         case Heard(point=point):
             return "a message that ended" if point == "message_end" else "a turn that ended"
         case Returned(output=output):

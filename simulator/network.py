@@ -23,6 +23,7 @@ from windtunnel.simulator.events import (
     Settled,
     Submitted,
     Tell,
+    Timeout,
 )
 from windtunnel.simulator.providers.behaviour import Behaviour, says
 
@@ -93,7 +94,7 @@ def repeat_item(wire: Wire) -> Wire:
     return (wire[0], replace(wire[0], gap=0), *wire[1:])
 
 
-Repeatable: TypeAlias = Submitted | Settled | Heard | Returned | Answered | Deadline
+Repeatable: TypeAlias = Submitted | Settled | Heard | Returned | Answered | Deadline | Timeout
 
 
 def repeatable(message: Inside) -> bool:
@@ -121,7 +122,7 @@ def age_late(late: Late) -> Late:
 
 
 def _aged(message: Inside) -> Inside:
-    if isinstance(message, Submitted | Returned | Answered | Deadline):
+    if isinstance(message, Submitted | Returned | Answered | Deadline | Timeout):
         return replace(message, attempt=OLDER)
     if isinstance(message, Settled | Heard) and message.step is not None and message.step.attempt == CURRENT:
         return replace(message, step=replace(message.step, attempt=OLDER, ordinal=0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, cast
 
 from windtunnel.simulator import outside
@@ -10,7 +11,18 @@ from windtunnel.simulator.hosting import USUAL, Hosting
 from windtunnel.simulator.moves import Beyond, Host
 from windtunnel.simulator.network import CHAT, Provider
 from windtunnel.simulator.providers import behaviour as providers
-from windtunnel.simulator.providers.behaviour import Kind, Menu, Request, says
+from windtunnel.simulator.providers.behaviour import (
+    Behaviour,
+    Kind,
+    Menu,
+    Request,
+    Stop,
+    Submit,
+    Text,
+    Turn,
+    says,
+    submission,
+)
 from windtunnel.simulator.providers.people import People
 from windtunnel.simulator.run.engine import View
 from windtunnel.simulator.run.program import Program
@@ -20,12 +32,31 @@ from windtunnel.simulator.tables import UNTOLD, WAITS, Tables
 TOO_LATE: Final = says("answers", "Too late.")
 """What the model says to a host that lost its claim."""
 
+CALLS_THE_TOOL: Final = Behaviour(
+    "calls the workflow tool",
+    (Turn((submission(None),), Stop.TOOL_USE), Turn((Text("Noted."),))),
+    "submits in a turn of the person",
+)
+"""What the model may do with a message of the person."""
+
+TIMES: Final = 4
+"""Messages of a model that submits twice in each; again and again, as far as anybody can tell."""
+
 State = tuple[int, ...]
 """Numbers of pools: loop, engine, inbox, wire, provider, late, timer, log, store, outside, around, budget,
 watch.
 """
 
 LOOP, ENGINE, INBOX, WIRE, PROVIDER, LATE, TIMER, LOG, STORE, OUTSIDE, AROUND, BUDGET, WATCH = range(13)
+
+
+def _twice(menu: Menu) -> tuple[Behaviour, ...]:
+    """The first good submission, twice in one message, again and again."""
+    calls = [act for act in menu.quiet[0].turn(0).acts if isinstance(act, Submit)] if menu.quiet else []
+    if not calls:
+        return ()
+    turn = Turn((calls[0], calls[0]), Stop.TOOL_USE)
+    return (Behaviour("submits twice", (turn,) * TIMES, "two submissions in one message"),)
 
 
 class Offers(Tables):
@@ -50,7 +81,7 @@ class Offers(Tables):
         """What the provider may do with the question that is asked; what a zombie hears does not matter."""
         asked = call.question
         if asked is None:
-            return Menu((CHAT,))
+            return Menu((CHAT,), (CALLS_THE_TOOL,) if "chat-tool" in self.hosting.also else ())
         if zombie:
             return Menu((TOO_LATE,))
         view = self.narrow_view(state[STORE])
@@ -69,7 +100,10 @@ class Offers(Tables):
                 scope,
                 max(0, call.sent),
             )
-            found = self._menus[key] = self.provider.menu(request)
+            found = self.provider.menu(request)
+            if "twice" in self.hosting.also:
+                found = replace(found, deviations=(*found.deviations, *_twice(found)))
+            self._menus[key] = found
             self.offered.update((asked.node, one.name) for one in (*found.quiet, *found.deviations))
             if found.gap is not None:
                 self.gaps.setdefault(asked.node, found.gap)

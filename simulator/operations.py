@@ -8,9 +8,11 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from windtunnel.compiler.pipeline import compile_workflow
+from windtunnel.compiler.pipeline import check, compile_workflow
 from windtunnel.compiler.reader import MemoryReader
+from windtunnel.compiler.resolver import WorkflowId
 from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.dsl.diagnostics import Severity
 from windtunnel.simulator.budget import budget
 from windtunnel.simulator.chat.faults import CHAT_FAULTS
 from windtunnel.simulator.choices import Choices, Recorded, Seeded
@@ -225,10 +227,25 @@ def snapshot_of(reference: str, load: Callable[[str], Snapshot]) -> Snapshot:
 
 
 def world_of(fault: Fault) -> Snapshot:
-    """The small world of a seeded fault."""
-    compiled = compile_workflow(MemoryReader({fault.world: fault.source}), fault.world)
+    """The small world of a seeded fault; where the fault is one of the compiler, it keeps quiet about it."""
+    reader = MemoryReader({fault.world: fault.source})
+    if fault.unchecked is not None:
+        return _unchecked(reader, fault)
+    compiled = compile_workflow(reader, fault.world)
     assert compiled.snapshot is not None, f"the world of {fault.id} compiles"
     return compiled.snapshot
+
+
+def _unchecked(reader: MemoryReader, fault: Fault) -> Snapshot:
+    from windtunnel.compiler.lowering import lower
+
+    checked = check(reader, fault.world)
+    errors = {found.code for found in checked.diagnostics if found.severity is Severity.ERROR}
+    assert errors == {fault.unchecked}, f"nothing but {fault.unchecked} is wrong with the world of {fault.id}"
+    name = fault.world.removesuffix(".flow")
+    snapshot = lower(checked.program, WorkflowId(checked.modules.root, name), checked)
+    assert isinstance(snapshot, Snapshot), f"the world of {fault.id} can be lowered"
+    return snapshot
 
 
 def _setup(

@@ -39,6 +39,7 @@ DONE: Final = {
     "cancel": "cancel_requested",
     "pause": "asked_to_pause",
     "branch": "went_to_another_branch",
+    "edit": "edited_the_workflow",
 }
 """What a person did, by the fault that it costs."""
 

@@ -36,6 +36,7 @@ from windtunnel.simulator.providers.behaviour import Behaviour
 from windtunnel.simulator.run.engine import Engine, View
 from windtunnel.simulator.run.notifications import Outbox
 from windtunnel.simulator.run.program import NONE, Program
+from windtunnel.simulator.run.recovery import mended
 from windtunnel.simulator.run.state import FINAL, Run, question
 from windtunnel.simulator.store.memory import commit
 
@@ -197,7 +198,7 @@ class Tables:
         return self.logs.id(logs.tear(self.logs.values[whole]))
 
     def repair(self, log: int) -> int:
-        return self.logs.id(logs.repair(self.logs.values[log]))
+        return self.logs.id(mended(self.program, self.logs.values[log]))
 
     def age(self, log: int) -> int:
         found = self._aged.get(log)

@@ -40,7 +40,7 @@ from windtunnel.simulator.events import (
 )
 
 RUN_ID: Final = "run-1"
-INTERNAL: Final = frozenset({"again"})
+INTERNAL: Final = frozenset({"again", "given", "mount"})
 """Keys of payloads that the fold needs and a reader does not."""
 
 COMPLETE: Final = ("stop", "length")

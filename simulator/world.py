@@ -233,7 +233,7 @@ class World(Seats):
         """The moves before and after those of late messages; all of them after, where there are none."""
         links, who = self._links(state), self.roles.values[role]
         loop, engine, stands = state[LOOP], state[ENGINE], self.stands(state[STORE])
-        may = (bool(stands & PAUSABLE), who, bool(stands & BRANCHES))
+        may = (bool(stands & PAUSABLE), who, bool(stands & BRANCHES), self.hosting.also)
         host = Host(self.loops.values[loop], self.engines.values[engine], self.over(state), *may)
         # While the host drains its queue nobody outside is looked at.
         menu = None

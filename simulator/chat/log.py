@@ -40,7 +40,8 @@ NOTHING_ASIDE: Final = Aside()
 
 class Log(NamedTuple):
     """The fold. `below` says that the next assistant row belongs to the current attempt, `noticed` that the
-    first notification of the queue stands here already, on whatever branch.
+    first notification of the queue stands here already, on whatever branch; `glues` that half a line was left
+    at the end, which spoils the entry after it.
     """
 
     empty: bool = True
@@ -54,6 +55,7 @@ class Log(NamedTuple):
     open: int = 0
     noticed: bool = False
     aside: Aside = NOTHING_ASIDE
+    glues: bool = False
 
 
 class Branch(NamedTuple):
@@ -83,6 +85,8 @@ NEW: Final = Log()
 def append(log: Log, row: Row) -> Log:
     """The log with one entry more."""
     assert not log.torn, "an entry behind a torn line would be glued to it"
+    if log.glues:
+        return log._replace(glues=False)
     log = log._replace(empty=False)
     if row.kind == "step":
         assert row.attempt == CURRENT, "prompts are sent for the current attempt only"
@@ -117,6 +121,11 @@ def tear(log: Log) -> Log:
 def repair(log: Log) -> Log:
     """The log without half an entry at its end."""
     return log._replace(torn=False)
+
+
+def glue(log: Log) -> Log:
+    """The log as one finds it who does not look for half an entry at its end."""
+    return log._replace(torn=False, glues=log.torn)
 
 
 def age(log: Log, revisited: frozenset[str]) -> Log:

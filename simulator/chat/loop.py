@@ -57,7 +57,7 @@ class Loop(NamedTuple):
     `own` tells the step's turn from the turn of a follow-up in the same run; `calls` wait for the one in
     front, `kept` says that their message stands in the log; `muted` since a submission was accepted;
     `frozen` is why the step's own part ended, once follow-ups run; `held` keeps the queue after an error or
-    an abort.
+    an abort; `late` counts calls after an accepted submission: after two the model is not asked again.
     """
 
     phase: str = "down"
@@ -71,6 +71,7 @@ class Loop(NamedTuple):
     frozen: str = ""
     waiting: Prompt | None = None
     held: bool = False
+    late: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,7 @@ def _message(local: Loop, turn: Turn) -> Result:
         return _next_call(local._replace(phase="tools"), actions)
     actions.append(_event("turn_end", local))
     actions += _heard(local, "turn_end", text, turn)
-    return local._replace(phase="stopping", why=stop), tuple(actions)
+    return local._replace(phase="stopping", why=stop, late=0), tuple(actions)
 
 
 def _tool(call: Act) -> str:
@@ -241,6 +242,10 @@ def _next_call(local: Loop, actions: list[Action]) -> Result:
         actions.append(_event("tool_execution_start", local, tool="workflow", names=names))
         actions.append(Tell("engine", asked))
         return local._replace(calls=(call, *calls)), tuple(actions)
+    if local.late > 1:
+        # Whoever submits again after a yes and a no would only try for ever.
+        actions.append(_event("turn_end", local))
+        return local._replace(phase="stopping", why="stop", calls=()), (*actions, HangUp())
     actions += (_event("turn_end", local), _event("turn_start", local), Ask(None, again=True))
     return local._replace(phase="asked", calls=()), tuple(actions)
 
@@ -253,15 +258,15 @@ def _published(call: Act) -> Published:
 def _reply(local: Loop, reply: Reply) -> Result:
     if local.phase != "tools" or reply.copy:
         return local, ()
+    refused = reply.verdict in ("refused", "late")
     actions: list[Action] = [
-        _event(
-            "tool_execution_end", local, tool="workflow", error=reply.verdict == "refused", text=reply.text
-        )
+        _event("tool_execution_end", local, tool="workflow", error=refused, text=reply.text)
     ]
     if local.kept:
         actions.insert(0, Append((Row("tool", reply.text),)))
-    local = local._replace(calls=local.calls[1:], muted=local.muted or reply.verdict == "accepted")
-    return _next_call(local, actions)
+    late = min(2, local.late + 1) if reply.verdict == "late" else local.late
+    muted = local.muted or reply.verdict == "accepted"
+    return _next_call(local._replace(calls=local.calls[1:], muted=muted, late=late), actions)
 
 
 def _step(local: Loop, log: Conversation) -> Result:
@@ -287,7 +292,7 @@ def _stop(local: Loop, log: Conversation) -> Result:
     quiet = local.why in ("stop", "length", "toolUse")
     if quiet and log.queue and not local.held:
         frozen = local.frozen or local.why
-        local = local._replace(phase="asked", own=False, muted=False, frozen=frozen)
+        local = local._replace(phase="asked", own=False, muted=False, late=0, frozen=frozen)
         return local, (
             Append((Row("user", consumes=True),)),
             _event("turn_start", local),
@@ -351,4 +356,4 @@ def _close(local: Loop, why: str) -> Result:
         actions.insert(1, Append(tuple(rows)))
     if local.phase != "stopping":
         actions.append(_event("turn_end", local))
-    return local._replace(phase="stopping", why=why, shown=None, calls=()), tuple(actions)
+    return local._replace(phase="stopping", why=why, shown=None, calls=(), late=0), tuple(actions)

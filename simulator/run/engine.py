@@ -25,6 +25,7 @@ from windtunnel.simulator.events import (
     Deadline,
     Delivered,
     Disarm,
+    Edit,
     Event,
     Heard,
     Json,
@@ -33,6 +34,7 @@ from windtunnel.simulator.events import (
     Payload,
     Prompt,
     Published,
+    PutBack,
     Question,
     Release,
     Reply,
@@ -88,6 +90,8 @@ def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Re
             return _timeout(program, local, view, message)
         case Pause():
             return _pause(local, view)
+        case Edit() | PutBack():
+            return Engine(edited=isinstance(message, Edit)), ()
         case Release():
             return _release(program, local, view)
         case Returned():
@@ -230,9 +234,14 @@ def _submitted(program: Program, local: Engine, view: View, message: Submitted) 
     position = view.position
     if position.status in OVER:
         return local, (Tell("loop", Reply("refused", words.NOTHING_AWAITED, message.copy)),)
+    if local.phase == "sending" and "W30" in program.switches:
+        return local, ()
     if local.phase != "pending" or position.phase != "started":
-        return local, _refusal(position.node or None, words.NOTHING_AWAITED, message)
+        late = local.phase == "accepted" and "W32" not in program.switches
+        return local, _refusal(position.node or None, words.NOTHING_AWAITED, message, late=late)
     agent = _agent(program, view)
+    if message.hangs:
+        return local._replace(phase="checking"), ()
     verdict = submission.judge(program, agent, Scope(program, view.run), message)
     if isinstance(verdict, submission.Refusal):
         return local, _refusal(agent.id, verdict.reason, message)
@@ -258,9 +267,9 @@ def _published(program: Program, local: Engine, view: View, message: Published) 
     return local, (Commit((updated,)), Tell("loop", Reply("noted", words.PUBLISHED, message.copy)))
 
 
-def _refusal(node: str | None, reason: str, message: Submitted) -> tuple[Action, ...]:
+def _refusal(node: str | None, reason: str, message: Submitted, *, late: bool = False) -> tuple[Action, ...]:
     refused = Event("node", "submission_refused", node, message.attempt, (("reason", reason),))
-    return Commit((refused,)), Tell("loop", Reply("refused", reason, message.copy))
+    return Commit((refused,)), Tell("loop", Reply("late" if late else "refused", reason, message.copy))
 
 
 def _heard(program: Program, local: Engine, view: View, message: Heard) -> Result:
@@ -283,7 +292,7 @@ def _heard(program: Program, local: Engine, view: View, message: Heard) -> Resul
 
 def _settled(program: Program, local: Engine, view: View, message: Settled) -> Result:
     """The agent run of a prompt is over; a run that is not this step's says nothing about it."""
-    if local.phase not in ("sending", "pending", "accepted", "ending"):
+    if local.phase not in ("sending", "pending", "checking", "accepted", "ending"):
         return local, ()
     if message.step is None and "W29" not in program.switches:
         return local, ()
@@ -357,17 +366,20 @@ def _cancel(program: Program, local: Engine, view: View) -> Result:
 
 def _timeout(program: Program, local: Engine, view: View, message: Timeout) -> Result:
     """The attempt used up its time: the node ends so, and its turn is aborted."""
-    if message.attempt != CURRENT:
+    if message.attempt != CURRENT and "W33" not in program.switches:
         return local, ()
     if local.phase == effects.CALLING:
         return effects.timed_out(program, view)
-    if local.phase != "pending":
+    if local.phase not in ("pending", "checking"):
         return local, ()
     agent = _agent(program, view)
     timeout = timeout_of(agent.id, agent.timeout, Scope(program, view.run))
     assert timeout is not None, "only a step with a limit has a timer"
     failure = Commit((node_failed(agent.id, "timed_out", words.timed_out(timeout)),))
-    return local._replace(phase="ending"), (failure, Disarm(), Tell("loop", Abort(CURRENT)))
+    # What still checks is not waited for: the call that it checks ends with the turn.
+    hangs = local.phase == "checking" and "W09" in program.switches
+    abort = () if hangs else (Tell("loop", Abort(CURRENT)),)
+    return local._replace(phase="ending"), (failure, Disarm(), *abort)
 
 
 def _pause(local: Engine, view: View) -> Result:

@@ -6,7 +6,19 @@ Two transitions, so that a crash can fall between them: `boot` reads the store a
 
 from __future__ import annotations
 
-from windtunnel.simulator.events import ANSWER_ENTRY, CURRENT, OLDER_ENTRY, Action, Commit, Event, Payload
+from windtunnel.simulator.chat import log as logs
+from windtunnel.simulator.chat.log import Log
+from windtunnel.simulator.events import (
+    ANSWER_ENTRY,
+    CURRENT,
+    OLDER_ENTRY,
+    Action,
+    Commit,
+    Emit,
+    Event,
+    Payload,
+)
+from windtunnel.simulator.run import words
 from windtunnel.simulator.run.claims import PARKED, WATCHING
 from windtunnel.simulator.run.decisions import WAITING
 from windtunnel.simulator.run.engine import (
@@ -25,9 +37,17 @@ from windtunnel.simulator.run.state import FINAL, OVER, fold
 from windtunnel.simulator.run.transition import VISIBLE
 
 
+def mended(program: Program, log: Log) -> Log:
+    """The session log without half a line at its end, so that nothing is glued to it."""
+    return logs.glue(log) if "W16" in program.switches else logs.repair(log)
+
+
 def boot(program: Program, view: View) -> Result:
-    """The first look at the store."""
+    """The first look at the store; a run is resumed by the very definition that it was begun with."""
     position = view.position
+    if view.edited and position.status not in FINAL and "W17" not in program.switches:
+        refused = Event("run", "resume_refused", payload=(("reason", words.EDITED),))
+        return Engine("refused"), (Emit(refused),)
     if not view.mine and position.status not in FINAL:
         return WATCHING, ()
     if position.parked and view.executor != VISIBLE:

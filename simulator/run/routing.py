@@ -32,7 +32,11 @@ class Route(NamedTuple):
 
 
 class _Dead(Exception):
-    """The run cannot go on; the message is its error."""
+    """The run cannot go on; the message is its error, `about` what else is known of it."""
+
+    def __init__(self, message: str, about: Payload = ()) -> None:
+        super().__init__(message)
+        self.about = about
 
 
 class _Walk:
@@ -60,7 +64,7 @@ def start(program: Program, run: Run, first: Event | None = None) -> Route:
     try:
         _begin_scope(walk, "", program.snapshot.start_at)
     except (_Dead, EvaluationError) as error:
-        _end(walk, "failed", str(error))
+        _die(walk, error)
     return walk.route()
 
 
@@ -79,12 +83,16 @@ def route(program: Program, run: Run) -> Route:
         output = Scope(program, run).node(node) if outcome == "ok" else None
         _take(walk, edge, output)
     except (_Dead, EvaluationError) as error:
-        _end(walk, "failed", str(error))
+        _die(walk, error)
     return walk.route()
 
 
-def _end(walk: _Walk, status: str, error: str) -> None:
-    walk.say(Event("run", f"run_{status}", payload=(("error", error),)))
+def _end(walk: _Walk, status: str, error: str, about: Payload = ()) -> None:
+    walk.say(Event("run", f"run_{status}", payload=(("error", error), *about)))
+
+
+def _die(walk: _Walk, error: _Dead | EvaluationError) -> None:
+    _end(walk, "failed", str(error), error.about if isinstance(error, _Dead) else ())
 
 
 def _take(walk: _Walk, edge: Edge, output: JsonValue) -> None:
@@ -98,7 +106,9 @@ def _take(walk: _Walk, edge: Edge, output: JsonValue) -> None:
     target = arm.to
     if arm.limit is not None:
         limit = arm.limit(scope)
-        taken = dict(walk.run.arrows).get(arm.counter, 0)
+        program = walk.program
+        counter = arm.counter.rpartition("/")[2] if "W20" in program.switches else arm.counter
+        taken = dict(walk.run.arrows).get(counter, 0)
         if isinstance(limit, int) and taken >= limit:
             assert arm.then is not None, "a limit says where to go then"
             target, via = arm.then, (("via", f"{arm.key} then"),)
@@ -153,7 +163,8 @@ def _enter(walk: _Walk, target: TargetModel, via: Payload) -> None:
     given = mount.input(Scope(walk.program, walk.run))
     verdict = mount.accepts.accept(given)
     if isinstance(verdict, Refused):
-        raise _Dead(f"The input of {mount.path} is refused: {verdict}")
+        about = (("given", Json(canonical(given))), ("mount", mount.path))
+        raise _Dead(f"The input of {mount.path} is refused: {verdict}", about)
     payload: Payload = (
         ("input", Json(canonical(verdict.value))),
         ("invocation", INVOCATION),

@@ -21,7 +21,9 @@ class Engine(NamedTuple):
     `down`, `recover` (booted, the session not yet read), `ready` (goes on by itself), `sending` (a prompt is
     with the loop), `pending` (it was delivered), `accepted` (a submission was), `ending` (a node failed, its
     turn is being aborted), `held` (paused), `watching` (somebody else works on the run), `parked` (the run
-    was left to its session), `over`. `cold` says that the step in flight was interrupted by a crash.
+    was left to its session), `checking` (a submission), `refused` (the definition is another one), `over`.
+    `cold` says that the step in flight was interrupted by a crash, `edited` that the host is about to load
+    another definition than that of the run.
     """
 
     phase: str = "down"
@@ -29,6 +31,7 @@ class Engine(NamedTuple):
     nudges: int = 0
     answer: Answer | None = None
     cold: bool = False
+    edited: bool = False
 
 
 class View(NamedTuple):
@@ -36,7 +39,7 @@ class View(NamedTuple):
     branch.
 
     `executor` says what becomes of a step that is answered in a session; `mine` that nobody else works on
-    the run.
+    the run, `edited` that the definition at hand is not that of the run.
     """
 
     position: Position
@@ -44,6 +47,7 @@ class View(NamedTuple):
     branch: Branch | None = None
     executor: str = VISIBLE
     mine: bool = True
+    edited: bool = False
 
 
 Result = tuple[Engine, tuple[Action, ...]]

@@ -21,6 +21,7 @@ PUBLISHED: Final = "Published."
 
 RESUME: Final = "The workflow was interrupted during this step; please go on with it."
 
+EDITED: Final = "The workflow is not the one that this run was begun with; nothing was done."
 NO_ORIGIN: Final = "Assistant completion requires an origin session."
 NO_MESSAGE: Final = "The turn ended without a final message."
 BLANK: Final = "The final message has no visible text."

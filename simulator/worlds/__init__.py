@@ -8,4 +8,6 @@ again.flow     a submission that is asked for a second time
 pick.flow      a submission with a route for its failure
 pay.flow       an effect that must happen once, and a notification
 ask.flow       a question for a person, with a default
+nested.flow    a limit inside an include
+pass.flow      what may be missing, passed on as if it were there
 """

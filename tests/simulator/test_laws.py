@@ -152,9 +152,11 @@ def impurities(source: str, *, handler: bool) -> list[str]:
 
 
 def test_law_3_handlers_are_plain_functions() -> None:
-    """No coroutine and no deep copy in the simulator; no generator, IO or shared variable in a handler."""
+    """No coroutine, no deep copy inside the rim; no generator, IO or shared variable in a handler."""
     for file in sorted((ROOT / "simulator").rglob("*.py")):
         name = file.relative_to(ROOT).as_posix()
+        if name.startswith("simulator/commands/"):
+            continue  # The rim may wait for the world.
         found = impurities(file.read_text(encoding="utf-8"), handler=name in HANDLERS)
         assert found == [], f"{name} has {found}"
 
