@@ -14,6 +14,7 @@ wire           events of the stream
 chunks         events as JSON, and as chunks beside the transport's own
 projection     entries to events
 importing      session files of an agent to entries, and a stream they could have had
+recording      what a model did in such a file, as a script
 transcript     rows as words for a terminal
 window         the events that can be replayed
 context        what the model is given

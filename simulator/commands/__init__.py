@@ -11,6 +11,8 @@ input        the input of a run
 refusing     what the simulator refuses, told as wrong usage
 telling      a run told as a story or as JSON
 reporting    a run, or a scenario, as a page on disk
+piping       a program as the model
+providing    who stands behind the model
 selecting    which scenarios are meant
 staging      files to verdicts, on several cores
 watching     the picture of a run, while it runs

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from windtunnel.simulator.commands.options import full_option, input_option, outside_option, report_option
+from windtunnel.simulator.commands.providing import provider_of, provider_options, say_unused
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--store", metavar="DB", help="Really run on this database, begun if it is not there.")
 @click.option("--queue", is_flag=True, help="Only put the run into the store; `resume` begins it.")
 @full_option
+@provider_options
 @report_option
 @outside_option
 def command(
@@ -38,19 +40,24 @@ def command(
     store: str | None,
     queue: bool,
     full: bool,
+    who: str | None,
+    patience: float,
     report: str | None,
     allow_outside: bool,
 ) -> None:
     """Run a workflow once and tell what happened.
 
-    The model is simulated: it answers with values of the right types. Without --seed nothing goes wrong.
-    Without --input the smallest valid input is made up. Ends with 1 when an invariant broke or the run did
-    not complete. With --store it survives its process: see `windtunnel runs`.
+    The model is simulated: it answers with values of the right types, unless a --provider is named.
+    Without --seed nothing goes wrong. Without --input the smallest valid input is made up. Ends with 1 when
+    an invariant broke or the run did not complete. With --store it survives its process: see `windtunnel
+    runs`.
     """
     if store is None and queue:
         raise click.UsageError("--queue needs the --store to put the run into")
     if store is not None and seed is not None:
         raise click.UsageError("--seed draws faults; a run on a store meets none but real ones")
+    if store is not None and who is not None:
+        raise click.UsageError("--provider stands behind a simulated run; leave --store out")
     if store is not None and report is not None:
         raise click.UsageError("--report shows a simulated run; leave --store out")
     from windtunnel.simulator.commands.console import FINDINGS, leave
@@ -68,12 +75,14 @@ def command(
     if store is not None:
         _on_store(store, snapshot, value, file, queue=queue, as_json=as_json)
         return
-    with refusals():
-        finished = simulate(snapshot, value, seed=seed)
+    with refusals(), provider_of(who, snapshot, patience) as provider:
+        finished = simulate(snapshot, value, seed=seed, provider=provider)
     show_picture(snapshot, finished.events, as_json=as_json)
     tell(finished, as_json=as_json, full=full)
+    say_unused(provider, finished.events)
     if report is not None:
         again = f"windtunnel run {shlex.quote(file)}" + ("" if seed is None else f" --seed {seed}")
+        again += "" if who is None else f" --provider {shlex.quote(who)}"
         again += "" if given is None else f" --input {shlex.quote(given)}"
         report_run(report, finished, snapshot, texts_for(file, snapshot, allow_outside), again)
     if finished.violations or finished.status not in ("completed", "waiting"):
