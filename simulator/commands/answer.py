@@ -48,7 +48,7 @@ def command(
             say(f"✗ {refused}")
             leave(FINDINGS)
         record = place.store.run(run)
-        tell_end(place.store, record, as_json=as_json)
+        tell_end(place, record, as_json=as_json)
     if record.status not in GOOD:
         leave(FINDINGS)
 

@@ -47,7 +47,7 @@ def command(store: str, run: str | None, as_json: bool, output: Path | None) -> 
         elif as_json:
             show(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
         else:
-            tell_end(place.store, record, as_json=False)
+            tell_end(place, record, as_json=False)
 
 
 def _draw(store: Store, record: RunRecord, trace: list[dict[str, Any]], output: Path) -> None:

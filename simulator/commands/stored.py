@@ -60,7 +60,7 @@ def go_on(place: Place, run: str, *, as_json: bool, releases: bool = False) -> N
     except KeyboardInterrupt:
         say(f"{run} is kept; go on with `windtunnel resume {place.path} {run}`")
         raise
-    tell_end(place.store, record, as_json=as_json)
+    tell_end(place, record, as_json=as_json)
     if record.status not in GOOD:
         leave(FINDINGS)
 
@@ -73,14 +73,14 @@ def claimed(place: Place, run: str) -> Claim:
 
     found = claim(place, run, waits)
     if isinstance(found, Held):
-        say(f"✗ {found.owner} works on {run}")
+        say(f"✗ {found.owner} works on {run}; try again later, or `windtunnel cancel {place.path} {run}`")
         leave(FINDINGS)
     return found
 
 
-def tell_end(store: Store, record: RunRecord, *, as_json: bool) -> None:
-    """Print what the store holds of a run, and how it stands."""
-    told = run_json(store, record)
+def tell_end(place: Place, record: RunRecord, *, as_json: bool) -> None:
+    """Print what the store holds of a run, how it stands, and what can be done next."""
+    told = run_json(place.store, record)
     if as_json:
         for line in texts(told["trace"]):
             show(line + "\n")
@@ -91,6 +91,21 @@ def tell_end(store: Store, record: RunRecord, *, as_json: bool) -> None:
     by = f", by exit {plain(exit_)}" if exit_ else ""
     sign = "✓" if record.status in GOOD else "✗"
     show(f"\n{sign} {record.run} is {record.status}{by}\n")
+    step = next_step(told, place.path)
+    if step is not None:
+        say(step)
+
+
+def next_step(told: dict[str, Any], path: Path) -> str | None:
+    """What a person can do about a run that stands still; None if there is nothing to do."""
+    run, status = told["run"], told["status"]
+    if status == "waiting":
+        asked = told["decisions"][-1]["request"]
+        what = "CHOICE" if asked.get("choices") else "--value JSON"
+        return f"answer it with `windtunnel answer {path} {run} {what}`"
+    if told["claimedBy"] is None and (status in (QUEUED, "running") or told["untold"]):
+        return f"go on with `windtunnel resume {path} {run}`"
+    return None
 
 
 def run_json(store: Store, record: RunRecord) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from windtunnel.compiler.canonical import canonical
 from windtunnel.simulator.events import Event, Json, Mark, Record, Value
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.state import Run
+from windtunnel.simulator.store.interface import StoreRefused
 from windtunnel.simulator.store.memory import commit, created
 from windtunnel.simulator.store.records import Line
 from windtunnel.simulator.store.values import ROOM, payload_json
+from windtunnel.simulator.store.words import damaged
 from windtunnel.simulator.trace import INTERNAL
 
 
@@ -119,6 +121,9 @@ def ending(lines: Iterable[Mapping[str, Any]]) -> tuple[str | None, JsonValue]:
 
 
 def parsed(text: str) -> JsonValue:
-    """The value of a canonical text."""
-    value: JsonValue = json.loads(text)
+    """The value of a canonical text that a store keeps. Raises StoreRefused where it is none."""
+    try:
+        value: JsonValue = json.loads(text)
+    except ValueError:
+        raise StoreRefused(damaged("the store", "a record beside the trace was changed")) from None
     return value

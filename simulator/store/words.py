@@ -22,9 +22,7 @@ def refusal(problem: sqlite3.Error, name: str) -> str:
 
 def damaged(name: str, what: str) -> str:
     """A file whose content is not what was written into it."""
-    return (
-        f"{name} is damaged: {' '.join(what.split())}; go back to a copy of it, together with {name}.sessions"
-    )
+    return f"{name} is damaged: {' '.join(what.split())}; go back to a copy of it and of its sessions"
 
 
 _KINDS: Final = {

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from tests.simulator.durable.test_host import PAY
-from tests.simulator.test_cli_store import FLOW, Run, flow_file, killed_after, queued, windtunnel
+from tests.simulator.test_cli_store import ASKS, FLOW, Run, flow_file, killed_after, queued, windtunnel
 from windtunnel.simulator.commands.console import CLEAN, STOPPED, USAGE
-from windtunnel.simulator.durable import sessionfile
+from windtunnel.simulator.durable import sessionfile, wall
 from windtunnel.simulator.durable.session import missing
 from windtunnel.simulator.events import Event, Record
 from windtunnel.simulator.store import sqlite
@@ -210,6 +210,36 @@ def test_a_run_is_named_in_full(windtunnel: Run, flow_file: str) -> None:
             code, out, err = windtunnel(command, "run.db", run)
             assert (code, out) == (USAGE, "")
             assert f"there is no run {run} in run.db; `windtunnel runs run.db` lists those that are" in err
+
+
+@pytest.mark.parametrize("type_", ["run_started", "node_finished"])
+def test_what_can_be_done_next_is_said(windtunnel: Run, flow_file: str, type_: str) -> None:
+    """With a command that can be copied, for as long as there is something to do."""
+    queued(windtunnel, flow_file)
+    step = "go on with `windtunnel resume run.db run-1`\n"
+    assert windtunnel("runs", "run.db", "run-1")[::2] == (CLEAN, step)
+    killed_after(type_, "resume", "run.db", "run-1")
+    assert windtunnel("runs", "run.db", "run-1")[::2] == (CLEAN, step)
+    with sqlite.open_store(Path("run.db")) as store:
+        assert isinstance(store.claim("run-1", wall.owner(), wall.now_ms(), 10**6, wall.is_dead), Claim)
+    assert windtunnel("runs", "run.db", "run-1")[::2] == (CLEAN, "")
+    assert windtunnel("resume", "run.db", "run-1")[0] == CLEAN
+    assert windtunnel("runs", "run.db", "run-1")[::2] == (CLEAN, "")
+    Path("asks.flow").write_text(ASKS, encoding="utf-8")
+    assert windtunnel("run", "asks.flow", "--store", "run.db")[2].endswith(
+        "answer it with `windtunnel answer run.db run-2 CHOICE`\n"
+    )
+
+
+def test_a_changed_record_beside_the_trace(windtunnel: Run, flow_file: str) -> None:
+    """It follows from the trace, and is not read over either."""
+    windtunnel("run", flow_file, "--store", "run.db")
+    connection = sqlite3.connect("run.db")
+    connection.execute("UPDATE receipts SET record = '{'")
+    connection.commit()
+    connection.close()
+    code, _, err = windtunnel("runs", "run.db", "run-1")
+    assert (code, "a record beside the trace was changed; go back" in err) == (USAGE, True)
 
 
 def test_a_store_of_a_newer_program(windtunnel: Run, flow_file: str) -> None:
