@@ -54,3 +54,28 @@ def _edges_of(group: int, following: str) -> list[str]:
         '      "stop" -> dropped',
         "    }",
     ]
+
+
+FOLDED = 100
+"""Nodes in each included workflow of a folded flow."""
+
+
+def folded_flow_of(nodes: int) -> str:
+    """A workflow that includes as many others as it takes to hold so many nodes."""
+    child = flow_of(FOLDED).replace("workflow big", "workflow part")
+    mounts = [f"m{number}" for number in range(max(1, nodes // FOLDED))]
+    steps = len(mounts) * 50 * FOLDED
+    parts = [
+        child,
+        "workflow folded {",
+        "  revision 1",
+        f"  maxSteps {steps}",
+        "  input { topic: text(1..200) }",
+    ]
+    parts += ["  exits { done: { text: text }, dropped: { why: text } }"]
+    parts += [f"  include {mount} = part {{ topic: input.topic }}" for mount in mounts]
+    parts += ['  compute dropped = { why: "a part gave up" }', "  compute done = { text: m0.done.text }"]
+    parts += ["  edges {", "    start -> m0"]
+    for mount, following in zip(mounts, [*mounts[1:], "done"], strict=True):
+        parts += [f"    {mount}.done -> {following}", f"    {mount}.dropped -> dropped"]
+    return "\n".join([*parts, "    done -> exit done", "    dropped -> exit dropped", "  }", "}"]) + "\n"

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time  # noqa: TID251
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.benchmarks.measuring import Row, print_table
 from windtunnel.compiler.pipeline import compile_workflow
@@ -74,18 +75,25 @@ class Bench:
         assert host.work().status == "completed", "the benchmark's flow completes"
 
 
-def timed(bench: Bench, place: Place, runs: int, *, on_disk: bool) -> float:
-    """Seconds for so many runs, one after another."""
+class Took(NamedTuple):
+    """Seconds on the wall, and of processors."""
+
+    wall: float
+    cpu: float
+
+
+def timed(bench: Bench, place: Place, runs: int, *, on_disk: bool) -> Took:
+    """What so many runs take, one after another."""
     bench.run(place, on_disk=on_disk)
-    began = time.perf_counter()
+    began = now()
     for _ in range(runs):
         bench.run(place, on_disk=on_disk)
-    return time.perf_counter() - began
+    return since(began)
 
 
-def together(bench: Bench, path: Path, runs: int, processes: int) -> float:
-    """Seconds for so many runs, shared by several processes on one store."""
-    began = time.perf_counter()
+def together(bench: Bench, path: Path, runs: int, processes: int) -> Took:
+    """What so many runs take, shared by several processes on one store."""
+    began = now()
     children = []
     for _ in range(processes):
         pid = os.fork()
@@ -96,7 +104,18 @@ def together(bench: Bench, path: Path, runs: int, processes: int) -> float:
             os._exit(0)
         children.append(pid)
     assert all(os.waitpid(pid, 0)[1] == 0 for pid in children), "every process finished its runs"
-    return time.perf_counter() - began
+    return since(began)
+
+
+def now() -> Took:
+    """Both clocks, with those of children that have ended."""
+    return Took(time.perf_counter(), sum(os.times()[:4]))
+
+
+def since(began: Took) -> Took:
+    """What went by."""
+    wall_, cpu = now()
+    return Took(wall_ - began.wall, cpu - began.cpu)
 
 
 def rows_of(name: str, text: str, runs: int, folder: Path) -> list[Row]:
@@ -109,7 +128,14 @@ def rows_of(name: str, text: str, runs: int, folder: Path) -> list[Row]:
     with memory_store() as store:
         found.append(("SQLite in memory", timed(bench, Place(store, path), runs, on_disk=False)))
     found.append(("the model", timed(bench, Place(MemoryStore(), path), runs, on_disk=False)))
-    return [Row(f"{name}: {what}", seconds, f"{runs / seconds:,.0f} runs/s") for what, seconds in found]
+    return [
+        Row(
+            f"{name}: {what}",
+            took.wall,
+            f"{runs / took.wall:,.0f} runs/s, {1_000 * took.cpu / runs:.1f} ms of processors a run",
+        )
+        for what, took in found
+    ]
 
 
 def main() -> None:
