@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-TYPES: Final = {
+TYPES: Final[dict[str, Any]] = {
     "object": dict,
     "array": list,
     "string": str,
@@ -71,7 +71,7 @@ def _keyword(value: Any, keyword: str, wanted: Any, schema: Any, root: Any, at: 
         case "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties":
             sized = {"Length": str, "Items": list, "Properties": dict}[keyword[3:]]
             if isinstance(value, sized):
-                size = len(value)  # type: ignore[arg-type]
+                size = len(value)
                 if size < wanted if keyword.startswith("min") else size > wanted:
                     yield f"{at}: {keyword} is {wanted}"
         case "minimum" | "maximum":

@@ -265,7 +265,7 @@ def test_odd_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nam
     for file in (name, "main.flow"):
         made = compile_file(file)
         assert made.snapshot is not None, made.diagnostics
-    assert name in snapshot_text(made.snapshot)
+        assert name in snapshot_text(made.snapshot)
 
 
 def test_one_mistake_in_a_name_is_few_messages() -> None:
