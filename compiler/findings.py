@@ -126,6 +126,11 @@ class Findings:
         mend = Applicability.SAFE if safe else Applicability.MAYBE
         return Fix(title, (Edit(self.place(span), text),), mend)
 
+    def without(self, title: str, text: str, span: Span) -> tuple[Fix, ...]:
+        """A safe fix that takes out the lines of `span`, where nothing else of `text` stands on them."""
+        fix = removal(title, self.file, text, span)
+        return () if fix is None else (fix,)
+
     def near(self, name: str, candidates: Iterable[str]) -> tuple[str, ...]:
         """The near names, while this file has comparisons left; of many unknown names the last get none."""
         names = list(candidates)
@@ -151,3 +156,13 @@ class Findings:
         safe = near[0].lower() == wrong.text.lower()
         fix = self.replacing(f"write `{near[0]}`", wrong.span, near[0], safe=safe)
         return Mend(help=suggestion(near), fixes=(fix,))
+
+
+def removal(title: str, file: str, text: str, span: Span) -> Fix | None:
+    """A safe fix that takes whole lines out of a file; None where something else stands on them."""
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.end)
+    end = len(text) if end < 0 else end + 1
+    if text[start : span.start].strip() or text[span.end : end].strip():
+        return None
+    return Fix(title, (Edit(Place(file, Span(start, end)), ""),), Applicability.SAFE)

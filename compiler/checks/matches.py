@@ -81,7 +81,12 @@ def _check_match(typed: Typed, route: Route, subject: Shape | None) -> None:
         )
     if not missing and has_else:
         arm = next(arm for arm in match.arms if arm.is_else)
-        findings.add("WT0304", "the other arms take every case, so `else` is never taken", arm.span)
+        findings.add(
+            "WT0304",
+            "the other arms take every case, so `else` is never taken",
+            arm.span,
+            fixes=findings.without("take it out", typed.scope.file.module.source.text, arm.span),
+        )
     goals = {branch.goal.words for branch in route.branches}
     whole = len(route.branches) == len(match.arms) > 1 and not any(b.limit for b in route.branches)
     if whole and len(goals) == 1:

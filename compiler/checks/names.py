@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from windtunnel.compiler.inference import Typed
 from windtunnel.compiler.resolver import FileScope, WorkflowId
-from windtunnel.dsl.syntax import Comprehension, Let, Name, Node, Validate
+from windtunnel.dsl.diagnostics import Fix
+from windtunnel.dsl.syntax import Comprehension, Import, ImportName, Let, Name, Node, Span, Validate
 
 
 def check_names(typed: Typed) -> None:
@@ -78,7 +79,10 @@ def check_file_names(file: FileScope, workflows: Mapping[WorkflowId, Typed], is_
         for imported in line.names:
             name = imported.local
             if name.text not in used and name.text not in file.types.used:
-                file.findings.add("WT0114", f"nothing uses `{name.text}`", name.span, help="remove it")
+                fixes = _without(file, line, imported)
+                file.findings.add(
+                    "WT0114", f"nothing uses `{name.text}`", name.span, help="remove it", fixes=fixes
+                )
     exports = not is_root
     for declared in () if exports else tree.types:
         if declared.name.text not in file.types.used:
@@ -87,3 +91,16 @@ def check_file_names(file: FileScope, workflows: Mapping[WorkflowId, Typed], is_
         if template.name.text not in used:
             message = f"nothing uses template `{template.name.text}`"
             file.findings.add("WT0120", message, template.name.span)
+
+
+def _without(file: FileScope, line: Import, imported: ImportName) -> tuple[Fix, ...]:
+    """Take a name out of its import, or the whole import where it is the only one."""
+    if len(line.names) == 1:
+        return file.findings.without("take it out", file.module.source.text, line.span)
+    spans = [each.name.span.to(each.local.span) for each in line.names]
+    at = line.names.index(imported)
+    if at == 0:
+        gone = Span(spans[0].start, spans[1].start)
+    else:
+        gone = Span(spans[at - 1].end, spans[at].end)
+    return (file.findings.replacing("take it out", gone, "", safe=True),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from windtunnel.compiler.findings import removal
 from windtunnel.compiler.modules import Module
 from windtunnel.dsl.codes import CODES, report
 from windtunnel.dsl.diagnostics import Diagnostic, Place, Severity
@@ -22,7 +23,10 @@ def apply_silences(module: Module, found: list[Diagnostic]) -> list[Diagnostic]:
         silenced = [d for d in matching if d.severity is not Severity.ERROR]
         kept = [d for d in kept if d not in silenced]
         if not silenced:
-            kept.append(report("WT1101", _why(allow, bool(matching)), Place(module.name, allow.span)))
+            why, is_error = _why(allow, bool(matching)), bool(matching)
+            fix = None if is_error else removal("take it out", module.name, module.source.text, allow.span)
+            place = Place(module.name, allow.span)
+            kept.append(report("WT1101", why, place, fixes=[] if fix is None else [fix]))
     return kept
 
 
