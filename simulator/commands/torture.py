@@ -85,7 +85,7 @@ def command(
         value = run_input(snapshot, given)
         setup = Setup(snapshot, value, reference=file, visit_cap=VISITS)
         searched = Setup(snapshot, value, reference=file)
-    with _bar("crash points") as progress:
+    with _refusing_disk(), _bar("crash points") as progress:
         tortured = torture(setup, every=every, depth=depth, race=race, workers=workers, progress=progress)
     with _bar("states") as progress:
         mirrored = mirror(searched, faults=faults, progress=progress)
@@ -112,6 +112,18 @@ def _report(
         "mirrored": {"faults": faults, **mirrored._asdict()},
         "seconds": round(seconds, 3),
     }
+
+
+@contextmanager
+def _refusing_disk() -> Iterator[None]:
+    """Stores are made and broken in the folder for temporary files; say so where that does not work."""
+    from windtunnel.simulator.commands.console import reason
+
+    try:
+        yield
+    except OSError as problem:
+        said = f"cannot make stores among the temporary files: {reason(problem)}"
+        raise click.ClickException(f"{said}; set TMPDIR to a folder with room for them") from None
 
 
 @contextmanager

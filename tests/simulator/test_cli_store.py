@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -596,3 +597,16 @@ def test_torture_fails_where_something_differs(
     report = json.loads(windtunnel("torture", flow_file, "--faults", "0", "--json")[1])
     assert (report["schema"], report["total"], report["equal"]) == ("windtunnel.torture.v1", 2, 1)
     assert report["points"][1] == {"node": "", "place": "before run_started", "difference": "the state: no"}
+
+
+def test_torture_needs_room_for_its_stores(
+    windtunnel: Run, flow_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is none, the mend is said."""
+
+    def none(**_: Any) -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", none)
+    code, _, err = windtunnel("torture", flow_file)
+    assert (code, "no usable temporary directory found; set TMPDIR to a folder" in err) == (USAGE, True)
