@@ -306,3 +306,66 @@ def test_settings_of_a_workflow() -> None:
     assert codes(flow(f"budget turns 1\n  {body}")) == {"WT0903"}
     assert codes(flow(f"maxSteps 2\n  {body}")) == {"WT0901"}
     assert codes(flow(f"maxSteps 9\n  maxSteps 9\n  {body}")) == {"WT0217"}
+
+
+CALL = 'action e { call "x.y" with { t: input.t } %s }'
+SHELL = 'shell e { run ["git", input.t] %s }'
+CHECKPOINT = 'checkpoint e { show "?" answer text(1..9) }'
+KINDS = {
+    (CALL % 'returns { url: text } idempotencyKey "k-${input.t}" timeout 1m', "e.url"): set(),
+    (CALL % 'idempotencyKey "k"', "json(e)"): set(),
+    (CALL % 'returns { url: text } idempotencyKey "k"', "e.gone"): {"WT0404"},
+    (
+        SHELL % 'cwd "." env { A: "b" } stdin "" allowNonZeroExit timeout 5s idempotencyKey "k"',
+        "e.stdout",
+    ): set(),
+    (SHELL % "", "[text(e.exitCode), e.stdout, e.stderr, text(e.durationMs)]"): set(),
+    (SHELL % "returns { a: text }", "e.a"): set(),
+    (SHELL % "returns { a: text }", "e.stdout"): {"WT0404"},
+    ('notify e { kind progress message "${input.t}" }', "json(e)"): set(),
+    ('notify e { kind loud message "m" }', "1"): {"WT0504"},
+    ("notify e { kind final }", "1"): {"WT0501"},
+    (CHECKPOINT, "upper(e)"): set(),
+    ('checkpoint e { show "?" }', "upper(e)"): set(),
+    (CHECKPOINT, "result(e).outcome"): set(),
+    (CHECKPOINT, '[result(e).error ?? "", text(result(e).attempts), text(result(e).durationMs)]'): set(),
+    (CHECKPOINT, "[json(result(e).receipt), json(result(e).provenance), json(result(e).cut)]"): set(),
+    (CHECKPOINT, '[visits(e), visits(e, "ok"), visits(e, "failed")]'): set(),
+    (CHECKPOINT, 'visits(e, "gone")'): {"WT0410"},
+    (CHECKPOINT, "latest(e, z)?.node"): set(),
+    (CHECKPOINT, "result(gone).outcome"): {"WT0101"},
+}
+
+
+@pytest.mark.parametrize(("node", "read"), KINDS)
+def test_nodes_and_what_can_be_read_of_them(node: str, read: str) -> None:
+    """Every kind with its clauses, its output, its result and its visits."""
+    text = flow(f"{node}\n  compute z = {{ v: {read} }}\n  edges {{\n    start -> e -> z -> exit done\n  }}")
+    assert codes(text) == KINDS[node, read]
+
+
+def test_ways_are_read_by_their_name() -> None:
+    """`decision.choice` is what was asked with it, `x.choice` and `x.exit` the name that was taken."""
+    body = (
+        f'decision q {{ title "?" choices {{\n{YES_NO}\n }} }}\n  include m = child {{}}\n'
+        '  compute z = { why: q.no?.why ?? "", way: q.choice, out: m.exit, '
+        "one: m.one?.v ?? 0, p: q.provenance }\n"
+        "  edges {\n    start -> q\n    q.yes -> m\n    q.no -> m\n    m.one -> z\n"
+        "    m.two -> z -> exit done\n  }"
+    )
+    child = (
+        "\nworkflow child {\n  compute a = { v: 1, c: visits(b) }\n  compute b = { v: 2 }\n  edges {\n"
+        "    start -> a -> match .c {\n      0 -> exit one\n      else -> b\n    }\n"
+        "    b -> exit two\n  }\n}\n"
+    )
+    assert codes(flow(body) + child) == set()
+    assert codes(flow(body.replace("    m.two -> z -> exit done\n", "")) + child) >= {"WT0208"}
+    assert codes(flow(body.replace("m.one -> z", "m.b -> z")) + child) >= {"WT0112"}
+    assert codes(flow(body.replace("m.one ->", "m on failed -> z\n    m.one ->")) + child) >= {"WT0211"}
+
+
+def test_recursion_between_workflows_is_refused() -> None:
+    """An include that leads back to itself has no end."""
+    one = "workflow w {\n  include m = v {}\n  edges {\n    start -> m\n    m.done -> exit done\n  }\n}\n"
+    other = one.replace("w {", "x {", 1).replace("= v", "= w").replace("workflow x", "workflow v")
+    assert "WT0108" in codes(f"language 1\n{one}{other}")
