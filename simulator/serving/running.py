@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from pydantic import JsonValue
@@ -107,6 +107,7 @@ async def serve(
             ticking = asyncio.create_task(tick(workflow))
             chaos = None if plan.chaos is None else Chaos(plan.chaos)
             server = EndingServer(create_app(Served(service, workflow, chaos, plan.heartbeat_s)), service)
+            broken = ends_with_bugs(server)
             ready(server, service.problems)
             try:
                 await server.serve([listening])
@@ -114,8 +115,24 @@ async def serve(
                 ticking.cancel()
                 workflow.close()
                 await service.stop()
+            if broken:
+                raise broken[0]
     finally:
         service.close()
+
+
+def ends_with_bugs(server: uvicorn.Server) -> list[BaseException]:
+    """Let a mistake of ours in a task end the server, rather than leave a conversation that hangs."""
+    broken: list[BaseException] = []
+
+    def note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        problem = context.get("exception")
+        if problem is not None and not isinstance(problem, OSError):
+            broken.append(problem)
+            server.should_exit = True
+
+    asyncio.get_running_loop().set_exception_handler(note)
+    return broken
 
 
 class EndingServer(uvicorn.Server):

@@ -7,7 +7,7 @@ wait before a retry are tasks; the host decides what becomes of what they say.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -109,6 +109,13 @@ class Reader:
             return await asyncio.wait_for(self._messages.get(), seconds)
         except TimeoutError:
             return None
+
+
+def told_when_broken(task: asyncio.Task[None]) -> None:
+    """A task that ends by a mistake of ours says so at once."""
+    if not task.cancelled() and task.exception() is not None:
+        told = {"message": "a task of the session broke", "exception": task.exception()}
+        task.get_loop().call_exception_handler(told)
 
 
 class Service:
@@ -256,8 +263,10 @@ class Service:
         if self.steps is not None:
             asyncio.get_running_loop().call_soon(self.steps.news, entries, told)
 
-    def _begin(self, key: Any, work: Any) -> None:
-        self._tasks[key] = asyncio.get_running_loop().create_task(work)
+    def _begin(self, key: Any, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        task.add_done_callback(told_when_broken)
+        self._tasks[key] = task
 
     def _end(self, key: Any) -> None:
         task = self._tasks.pop(key, None)

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -35,6 +36,7 @@ MOST_HEARTBEATS = 8
 """How often a stream says that nothing is new before a test gives up."""
 
 
+@lru_cache(maxsize=8)
 def snapshot_named(flow: str) -> Snapshot:
     """A compiled workflow."""
     snapshot = compile_file(flow).snapshot
@@ -219,9 +221,14 @@ def event_in(chunk: dict[str, Any]) -> Event | None:
 class Running(Client):
     """A server in a thread."""
 
-    def __init__(self, url: str, log: Path, gate: Gate) -> None:
+    def __init__(self, url: str, log: Path, gate: Gate, thread: threading.Thread) -> None:
         super().__init__(url)
-        self.log, self.gate = log, gate
+        self.log, self.gate, self.thread = log, gate, thread
+
+    def wait(self) -> None:
+        """Wait until it ends by itself."""
+        self.thread.join(LONGEST_S)
+        assert not self.thread.is_alive()
 
     def cold(self) -> Cut:
         """The history as someone reads it who opens the log."""
@@ -237,6 +244,7 @@ def running(
     gate = Gate(shut=shut)
     plan = Plan(snapshot, run_inputs(snapshot)[0], flow, log, gate, **more)
     listening = listen(port)
+    url = address(listening)
     servers: list[uvicorn.Server] = []
     trouble: list[BaseException] = []
     up = threading.Event()
@@ -260,12 +268,14 @@ def running(
         assert up.wait(LONGEST_S)
         if trouble:
             raise trouble[0]
-        yield Running(address(listening), log, gate)
+        yield Running(url, log, gate, thread)
     finally:
         for server in servers:
             server.should_exit = True
         thread.join(LONGEST_S)
         assert not thread.is_alive()
+    if trouble:
+        raise trouble[0]
 
 
 class Process(Client):

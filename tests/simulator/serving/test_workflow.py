@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from windtunnel.simulator.chat.rows import seen
 from windtunnel.simulator.durable.driving import Place
 from windtunnel.simulator.durable.lines import texts, written
 from windtunnel.simulator.serving.running import store_path
+from windtunnel.simulator.serving.sessionlog import SessionLog
 from windtunnel.simulator.serving.workflow import NotServed, Workflow
-from windtunnel.simulator.store.sqlite import open_store
+from windtunnel.simulator.store.records import Claim, Line, RunRecord
+from windtunnel.simulator.store.sqlite import SqliteStore, open_store
 
 SUBMITS = """\
 language 1
@@ -221,3 +224,57 @@ def test_every_step_of_a_larger_workflow_is_a_card(tmp_path: Path) -> None:
         assert steps == sent
         assert ended["trouble"] == ""
         assert seen(server.snapshot()) == seen(server.cold())
+
+
+def crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[Path]]:
+    """A run to its end, and what would be on disk had its server died before, inside and after each append
+    to the log, and after each commit of the store.
+    """
+    flow, base = flow_in(tmp_path, SUBMITS), tmp_path / "whole"
+    base.mkdir()
+    left: list[Path] = []
+    append, commit = SessionLog._hand_over, SqliteStore.commit
+
+    def copied() -> None:
+        left.append(tmp_path / f"crash-{len(left)}")
+        shutil.copytree(base, left[-1])
+
+    def appended(self: SessionLog, data: bytes) -> None:
+        for piece in (data[: len(data) // 2], data[len(data) // 2 :]):
+            copied()
+            append(self, piece)
+
+    def committed(self: SqliteStore, claim: Claim, lines: tuple[Line, ...]) -> RunRecord:
+        record = commit(self, claim, lines)
+        copied()
+        return record
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionLog, "_hand_over", appended)
+        patched.setattr(SqliteStore, "commit", committed)
+        with running(base / "chat.jsonl", flow=flow) as server:
+            until_run(server, "completed", "start")
+    return flow, left
+
+
+def test_wherever_the_server_dies_the_run_ends_as_it_would_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B12, A05, A47, A54: each node is finished once, nothing stays open, and the readers agree; every second
+    point here.
+    """
+    flow, left = crashes(tmp_path, monkeypatch)
+    assert len(left) > 20
+    begun = 0
+    for folder in left[::2]:
+        with running(folder / "chat.jsonl", flow=flow) as server:
+            if "run" not in server.ask("GET", "/api/run").data:
+                continue
+            begun += 1
+            assert until_run(server, "completed")["exit"] == "done", folder.name
+            snapshot = server.snapshot()
+            assert seen(snapshot) == seen(server.cold()), folder.name
+            assert not any(row.pending or row.status == "streaming" for row in snapshot.rows), folder.name
+            finished = [line["nodeId"] for line in trace_of(server.log) if line["type"] == "node_finished"]
+            assert finished == ["plan", "tell", "done"], folder.name
+    assert begun > 8
