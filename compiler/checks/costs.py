@@ -145,6 +145,7 @@ def _check_max_steps(typed: Typed, cost: Cost) -> None:
             "WT0901",
             f"`maxSteps` is {limit}, but the shortest way to an exit takes {fewest} steps",
             setting.value.span,
+            help="raise it, or leave it out: 100 is usual",
         )
     elif cost.most is not None and limit < cost.most:
         typed.scope.file.findings.add(
