@@ -7,14 +7,14 @@ fired and the run goes on quietly to an end. The labels name the places where su
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from windtunnel.simulator.events import DURABLE, Action, Append, Commit, Emit, Event
 from windtunnel.simulator.invariants import Violation, stuck
 from windtunnel.simulator.run.state import visit
 from windtunnel.simulator.simulation import write_name
-from windtunnel.simulator.world import LOG, STORE, WATCH, Cut, Option, State, World
+from windtunnel.simulator.world import LOG, STORE, WATCH, Cut, Move, Option, State, World
 
 MAX_PATHS: Final = 256
 """Crash-free paths that are looked at."""
@@ -43,8 +43,10 @@ LABELS: Final = (
     "process restart",
     "session reload",
     "repeated loop visit",
+    "claim loss",
+    "stale branch response",
 )
-"""In the order of a run. Claim loss and a stale branch need a second runner and a second branch."""
+"""In the order of a run. Claim loss needs a second host, a stale branch needs branches; see `hosting`."""
 
 
 PERSISTED: Final = "after persistence, before routing"
@@ -275,10 +277,47 @@ def _first_stage(world: World, node: str) -> str:
 def fire(world: World, point: Point) -> Fired:
     """Crash there, start again, and go on quietly to an end."""
     after = world.crash(point.atom.state, point.atom.option, point.cut)
-    violations = list(after.violations)
     labels = [point.stage] if point.stage else []
     labels += _observed(world, after.state, point.node)
-    state = after.state
+    return _finished(world, point, after, tuple(labels))
+
+
+def lost_claims(world: World, points: Iterable[Point]) -> Iterator[Fired]:
+    """At each transition of a path another host takes the run over from one that is paused past its lease."""
+    seen: set[State] = set()
+    for point in points if world.hosting.second else ():
+        state = point.atom.state
+        move = _move(world, state, "zombie")
+        if move is not None and state not in seen:
+            seen.add(state)
+            lost = point._replace(place=f"claim lost {point.place}")
+            labels = (point.stage, "claim loss") if point.stage else ("claim loss",)
+            yield _finished(world, lost, world.follow(state, move), labels)
+
+
+def stale_branches(world: World, points: Iterable[Point]) -> Iterator[Fired]:
+    """After each crash that leaves something of the step, the person goes to a branch without it."""
+    for point in points if world.branches else ():
+        state = world.crash(point.atom.state, point.atom.option, point.cut).state
+        move = _move(world, state, "branch")
+        while move is None:
+            step = next(_quiet(world, state), None)
+            if step is None:
+                break
+            state = step.option.state
+            move = _move(world, state, "branch")
+        if move is not None and world.logs.values[state[LOG]].prompted:
+            left = point._replace(place=f"branch left {point.place}")
+            yield _finished(world, left, world.follow(state, move), ("stale branch response",))
+
+
+def _move(world: World, state: State, kind: str) -> Move | None:
+    return next((move for move in world.moves(state) if move.kind == kind), None)
+
+
+def _finished(world: World, point: Point, after: Option, labels: tuple[str, ...]) -> Fired:
+    """Go on quietly to an end."""
+    violations, state = list(after.violations), after.state
     for _ in range(MAX_STEPS):
         step = next(_quiet(world, state), None)
         if step is None or violations:
@@ -288,7 +327,7 @@ def fire(world: World, point: Point) -> Fired:
     end = stuck(world.watches.values[state[WATCH]])
     if end is not None and not violations:
         violations.append(end)
-    return Fired(point, after.state, world.over(state) and not violations, tuple(violations), tuple(labels))
+    return Fired(point, after.state, world.over(state) and not violations, tuple(violations), labels)
 
 
 def _observed(world: World, state: State, node: str) -> Iterator[str]:

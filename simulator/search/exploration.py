@@ -19,7 +19,16 @@ from windtunnel.simulator.providers.generated import GeneratedProvider, run_inpu
 from windtunnel.simulator.providers.scripted import ScriptedProvider
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.search.coverage import Share, edges_of, exits_of, outcomes_of, share, taken
-from windtunnel.simulator.search.crashpoints import Fired, Point, crash_free_paths, fire, points, walked
+from windtunnel.simulator.search.crashpoints import (
+    Fired,
+    Point,
+    crash_free_paths,
+    fire,
+    lost_claims,
+    points,
+    stale_branches,
+    walked,
+)
 from windtunnel.simulator.search.explorer import MAX_STATES, Failure, Search, search
 from windtunnel.simulator.search.token import Token, TokenError, encode
 from windtunnel.simulator.simulation import Run, simulate_world, wander
@@ -420,7 +429,9 @@ def crashpoints(setup: Setup) -> CrashPoints:
     paths, complete = 0, True
     for input in setup.inputs:
         found = walked(world, world.start(budget(1, {}), input), covered)
-        fired += [(input, fire(world, point)) for path in found.paths for point in points(world, path)]
+        at = [point for path in found.paths for point in points(world, path)]
+        fired += [(input, fire(world, point)) for point in at]
+        fired += [(input, one) for one in (*lost_claims(world, at), *stale_branches(world, at))]
         paths, complete = paths + len(found.paths), complete and found.complete
     counts: dict[tuple[str, str], int] = {}
     for _, one in fired:
@@ -444,12 +455,16 @@ def crashpoints(setup: Setup) -> CrashPoints:
 
 
 def _broken(setup: Setup, input: JsonValue, one: Fired) -> Found:
-    """A violation after a crash point, with the token of the nearest crash that leaves the same behind."""
+    """A violation after a crash point, with the token of the nearest crash that leaves the same behind.
+
+    Where a person left the branch later, the token stops at the crash before that.
+    """
     world, point = setup.world, one.point
     first = one.violations[0]
     choices = point.choices
     for number, option in enumerate(world.options(point.atom.state)):
-        if option.cut == point.cut and option.outcome == point.atom.option.outcome:
+        lost = "claim loss" in one.labels and option.move.kind == "zombie"
+        if lost or (option.cut == point.cut and option.outcome == point.atom.option.outcome):
             choices = (*choices, number)
             break
     return Found(first.invariant, first.message, setup.token(budget(1, {}), choices, input))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.simulator.driving import Wanted, crash_after, crash_after_row, drive, labelled, move
 from tests.simulator.flows import ANSWER, DECIDE, events, flow, says, script
-from windtunnel.simulator import Run, explore
+from windtunnel.simulator import Run, crashpoints, explore
 from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.events import Row
 from windtunnel.simulator.hosting import hosting
@@ -79,3 +79,12 @@ def test_branches_are_sound(text: str) -> None:
     found = explore(flow(text), also=("branch",))
     assert found.violations == ()
     assert found.complete
+
+
+def test_stale_branches_and_lost_claims_are_crash_points_where_they_exist() -> None:
+    """Each is fired, and each run comes to its end."""
+    usual = crashpoints(flow(ANSWER))
+    more = crashpoints(flow(ANSWER), second_host=True, also=("branch",))
+    assert {label for _, label, _ in usual.labels}.isdisjoint({"claim loss", "stale branch response"})
+    assert {"claim loss", "stale branch response"} <= {label for _, label, _ in more.labels}
+    assert more.fired == more.recovered == more.total > usual.total
