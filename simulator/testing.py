@@ -238,6 +238,16 @@ def _trial(verdict: Verdict) -> Trial:
     )
 
 
+def _first(verdict: Verdict) -> str:
+    """The first thing that is wrong, on one line: what pytest shows of a failure in its summary."""
+    from windtunnel.simulator.report.columns import plain
+
+    if not verdict.broken:
+        return verdict.status.value
+    broken = verdict.broken[0]
+    return plain(f"{broken.text} {broken.message} ({broken.where})".strip())
+
+
 def _seeded(run: Run, reference: str, seed: int | None) -> Trial:
     from windtunnel.simulator.report.story import story
 
@@ -320,9 +330,10 @@ class ScenarioItem(pytest.Item):
         """Run the scenario; raises ScenarioFailed."""
         from windtunnel.simulator.scenario.running import run_scenario
 
-        trial = _trial(run_scenario(self.scenario, self.snapshot))
-        if not trial.passed:
-            raise ScenarioFailed(f"{trial.story}\nagain: {trial.again}")
+        verdict = run_scenario(self.scenario, self.snapshot)
+        if not verdict.passed:
+            trial = _trial(verdict)
+            raise ScenarioFailed(f"{_first(verdict)}\n\n{trial.story}\nagain: {trial.again}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The story instead of a traceback."""

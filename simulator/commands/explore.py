@@ -75,6 +75,8 @@ def command(
         if fault in CHAT_FAULTS and file is not None:
             raise click.UsageError(f"{fault} is a bug of the conversation: leave the FILE out")
         if fault in CHAT_FAULTS:
+            if report is not None:
+                raise click.UsageError(f"--report shows workflows; {fault} is a bug of the conversation")
             hunt_in_conversation(fault, states, as_json=as_json)
             return
     import json

@@ -97,6 +97,30 @@ def test_those_that_failed_last_run_again(pytest_here: Run) -> None:
     pytest_here(*cache, "--flow-scenarios", "--lf").assert_outcomes(failed=1)
 
 
+def test_a_failure_travels_between_processes(pytest_here: Run, pytester: pytest.Pytester) -> None:
+    """Workers of a parallel run send their reports as JSON; the story arrives whole."""
+    pytester.makeconftest(
+        "import json, pytest\n"
+        "@pytest.hookimpl(wrapper=True)\n"
+        "def pytest_runtest_makereport(item, call):\n"
+        "    report = yield\n"
+        "    hook = item.config.hook\n"
+        "    sent = hook.pytest_report_to_serializable(config=item.config, report=report)\n"
+        "    told = json.loads(json.dumps(sent))\n"
+        "    return hook.pytest_report_from_serializable(config=item.config, data=told)\n"
+    )
+    result = pytest_here("--flow-scenarios", "-rf")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            'expect run.output == "Hello." does not hold*(hello.flow:20:3)',
+            "*run completed*",
+            "again: windtunnel test hello.flow*",
+            "FAILED hello.flow::it mumbles - expect run.output*",
+        ]
+    )
+
+
 def test_a_file_with_errors_is_an_error_of_the_collection(
     pytest_here: Run, pytester: pytest.Pytester
 ) -> None:
