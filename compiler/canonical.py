@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -108,7 +109,6 @@ def parse_json(text: str | bytes, max_depth: int = MAX_DEPTH) -> JsonValue:
 
 
 def _text(value: JsonValue, room: int) -> str:
-    # One frame for each level, and texts written where they stand: snapshots are large and deep.
     if isinstance(value, str):
         return encode_basestring(value)
     if value is None:
@@ -117,21 +117,38 @@ def _text(value: JsonValue, room: int) -> str:
         return "true"
     if value is False:
         return "false"
-    if isinstance(value, (list, tuple)):
-        _refuse_depth(room)
-        items: list[str] = []
-        for item in value:
-            items.append(encode_basestring(item) if type(item) is str else _text(item, room - 1))
-        return f"[{','.join(items)}]"
-    if isinstance(value, dict):
-        _refuse_depth(room)
-        entries: list[str] = []
-        for key in _sorted_keys(value):
-            entries.append(f"{encode_basestring(key)}:{_text(value[key], room - 1)}")
-        return f"{{{','.join(entries)}}}"
     if isinstance(value, (int, float)):
         return number_text(value)
+    if isinstance(value, (list, tuple)):
+        return _list_text(value, room)
+    if isinstance(value, dict):
+        return _record_text(value, room)
     raise CanonicalError(f"{type(value).__name__} is no JSON value")
+
+
+# Snapshots are large and deep: one frame for each level, and what is frequent asked first.
+def _list_text(items: Iterable[JsonValue], room: int) -> str:
+    _refuse_depth(room)
+    found: list[str] = []
+    for item in items:  # a comprehension would be one more frame
+        found.append(_WRITERS.get(type(item), _text)(item, room - 1))
+    return f"[{','.join(found)}]"
+
+
+def _record_text(record: dict[str, JsonValue], room: int) -> str:
+    _refuse_depth(room)
+    found: list[str] = []
+    for key in _sorted_keys(record):
+        item = record[key]
+        found.append(f"{encode_basestring(key)}:{_WRITERS.get(type(item), _text)(item, room - 1)}")
+    return f"{{{','.join(found)}}}"
+
+
+_WRITERS: Final[dict[type[Any], Callable[[Any, int], str]]] = {
+    str: lambda text, _: encode_basestring(text),
+    list: _list_text,
+    dict: _record_text,
+}
 
 
 def _sorted_keys(record: dict[str, JsonValue]) -> list[str]:

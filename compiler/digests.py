@@ -33,11 +33,12 @@ def with_digests(snapshot: Snapshot) -> Snapshot:
     """The same snapshot with all digests computed anew."""
     nodes = {name: _with(node, _node_digests(node)) for name, node in snapshot.nodes.items()}
     mounts: dict[str, MountModel] = {}
+    parts = _Parts(snapshot, nodes, mounts)
     # Deeper mounts first: each takes in the ones below it.
     for path in sorted(snapshot.composition.mounts, key=lambda path: (-path.count("/"), path)):
         mount = snapshot.composition.mounts[path]
-        mounts[path] = _with(mount, _mount_digests(path, mount, snapshot, nodes, mounts))
-    whole = _root_digests(snapshot, nodes, mounts)
+        mounts[path] = _with(mount, _mount_digests(path, mount, parts))
+    whole = _root_digests(snapshot, parts)
     ordered = {path: mounts[path] for path in sorted(mounts)}
     return snapshot.model_copy(
         update={
@@ -58,14 +59,27 @@ def _node_digests(node: SnapshotNode) -> Digests:
     return _digests(shape, behaviour, {"label": node.label})
 
 
-def _mount_digests(
-    path: str,
-    mount: MountModel,
-    snapshot: Snapshot,
-    nodes: dict[str, SnapshotNode],
-    mounts: dict[str, MountModel],
-) -> Digests:
-    shape, behaviour, presentation = _inside(path, snapshot, nodes, mounts)
+class _Parts:
+    """What stands in each workflow, by its path; `mounts` is filled while digests are made."""
+
+    def __init__(
+        self, snapshot: Snapshot, nodes: dict[str, SnapshotNode], mounts: dict[str, MountModel]
+    ) -> None:
+        self.nodes, self.mounts = nodes, mounts
+        self.names: dict[str, list[str]] = {}
+        self.edges: dict[str, list[EdgeModel]] = {}
+        self.lets: dict[str, dict[str, Any]] = {}
+        for name in (*nodes, *snapshot.composition.mounts):
+            if name:
+                self.names.setdefault(_parent(name), []).append(name)
+        for edge in snapshot.edges:
+            self.edges.setdefault(edge.scope, []).append(edge)
+        for name, value in snapshot.lets.items():
+            self.lets.setdefault(_parent(name), {})[name] = value
+
+
+def _mount_digests(path: str, mount: MountModel, parts: _Parts) -> Digests:
+    shape, behaviour, presentation = _inside(path, parts)
     interface = _json(mount, frozenset({"label", "digests", "revision", "input", "maxSteps", "startAt"}))
     shape["interface"] = interface
     behaviour["interface"] = interface
@@ -75,10 +89,8 @@ def _mount_digests(
     return _digests(shape, behaviour, presentation)
 
 
-def _root_digests(
-    snapshot: Snapshot, nodes: dict[str, SnapshotNode], mounts: dict[str, MountModel]
-) -> Digests:
-    shape, behaviour, presentation = _inside("", snapshot, nodes, mounts)
+def _root_digests(snapshot: Snapshot, parts: _Parts) -> Digests:
+    shape, behaviour, presentation = _inside("", parts)
     interface: JsonValue = {
         "contract": snapshot.contract,
         "input": _json(snapshot.input),
@@ -97,27 +109,25 @@ def _root_digests(
 Part = dict[str, Any]
 
 
-def _inside(
-    path: str, snapshot: Snapshot, nodes: dict[str, SnapshotNode], mounts: dict[str, MountModel]
-) -> tuple[Part, Part, Part]:
+def _inside(path: str, parts: _Parts) -> tuple[Part, Part, Part]:
     """What stands in one workflow, under names relative to it: nodes, mounts, edges and lets."""
-    parts: list[tuple[str, Digests]] = []
-    for name, item in (*nodes.items(), *mounts.items()):
-        if _parent(name) == path:
-            assert item.digests is not None, "what stands below has its digests first"
-            parts.append((_relative(name, path), item.digests))
-    edges = [edge for edge in snapshot.edges if edge.scope == path]
-    lets = {_relative(name, path): value for name, value in snapshot.lets.items() if _parent(name) == path}
+    found: list[tuple[str, Digests]] = []
+    for name in parts.names.get(path, ()):
+        item = parts.nodes[name] if name in parts.nodes else parts.mounts[name]
+        assert item.digests is not None, "what stands below has its digests first"
+        found.append((_relative(name, path), item.digests))
+    edges = parts.edges.get(path, [])
+    lets = {_relative(name, path): value for name, value in parts.lets.get(path, {}).items()}
     shape: Part = {
-        "nodes": {name: item.shape for name, item in parts},
+        "nodes": {name: item.shape for name, item in found},
         "edges": [_edge_shape(edge, path) for edge in edges],
     }
     behaviour: Part = {
-        "nodes": {name: item.behaviour for name, item in parts},
+        "nodes": {name: item.behaviour for name, item in found},
         "edges": [{"shape": _edge_shape(edge, path), "subject": edge.subject} for edge in edges],
         "lets": lets,
     }
-    presentation: Part = {"nodes": {name: item.presentation for name, item in parts}}
+    presentation: Part = {"nodes": {name: item.presentation for name, item in found}}
     return shape, behaviour, presentation
 
 

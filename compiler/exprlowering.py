@@ -327,10 +327,13 @@ def _depth(value: Any) -> int:
     """How deep lists and records stand inside one another; iterative, and it stops once the limit is
     passed.
     """
-    deepest, stack = 0, [(value, 1)]
-    while stack and deepest <= MAX_EXPRESSION_DEPTH:
-        top, depth = stack.pop()
-        if isinstance(top, (list, dict)):
-            deepest = max(deepest, depth)
-            stack.extend((part, depth + 1) for part in (top.values() if isinstance(top, dict) else top))
+    deepest, level = 0, [value] if isinstance(value, (list, dict)) else []
+    while level and deepest <= MAX_EXPRESSION_DEPTH:
+        deepest += 1
+        level = [
+            part
+            for each in level
+            for part in (each.values() if isinstance(each, dict) else each)
+            if isinstance(part, (list, dict))
+        ]
     return deepest
