@@ -72,7 +72,7 @@ def test_a_file_that_imports_itself() -> None:
 
 
 def test_links_are_followed_before_cycles_are_looked_for() -> None:
-    """Two names of one file are one file."""
+    """S05: two names of one file are one file, also through a symbolic link."""
     texts = {"main.flow": 'import A from "./other.flow"\ntype A = text'}
     modules = memory(texts, links={"other.flow": "main.flow"})
     assert messages(modules) == ["main.flow WT0104 files import each other: main.flow → main.flow"]

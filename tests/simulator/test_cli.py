@@ -212,6 +212,22 @@ def test_one_workflow_of_several_is_named_behind_the_file(windtunnel: Cli, tmp_p
     assert windtunnel("compile", "none.flow#x").code == console.USAGE
 
 
+def test_the_project_is_left_only_when_allowed(
+    windtunnel: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An import of a file outside of the project is refused, unless `--allow-outside` says otherwise."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "shared.flow").write_text("language 1\ntype Name = text(1..20)\n", encoding="utf-8")
+    text = GOOD.replace("language 1\n", 'language 1\nimport Name from "../shared.flow"\n', 1)
+    (inside / "here.flow").write_text(text.replace("name: text(1..20)", "name: Name"), encoding="utf-8")
+    monkeypatch.chdir(inside)
+    refused = windtunnel("check", "here.flow")
+    assert refused.code == console.FINDINGS
+    assert "WT0110" in refused.out
+    assert windtunnel("check", "--allow-outside", "here.flow").code == console.CLEAN
+
+
 def test_a_file_may_have_a_number_sign_in_its_name(windtunnel: Cli, tmp_path: Path) -> None:
     (tmp_path / "a#b.flow").write_text(GOOD, encoding="utf-8")
     assert windtunnel("compile", "a#b.flow").code == console.CLEAN
