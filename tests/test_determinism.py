@@ -78,6 +78,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     "what", ["check", "compile", "graph", "run", "seeded", "story", "crashpoints", "token", "replay"]
 )
 def test_a_command_prints_the_same_under_another_hash_seed(reports: list[dict[str, Any]], what: str) -> None:
+    """B34: another process, another seed of hashes, another zone and width: the same bytes."""
     first, second = (report[what] for report in reports)
     assert first == second
     assert first
