@@ -6,7 +6,6 @@ from tests.compiler.cases import check_text, concise
 from windtunnel.compiler.reader import builtin
 from windtunnel.dsl.source import Source
 
-
 GUARD = """  compute replanGuard = {
     route: if visits(replan) > input.approval.maxReplans then "blocked" else "design",
   }
