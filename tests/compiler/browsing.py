@@ -22,7 +22,7 @@ MEASURE = """
     boxes.push(box);
     if (shape.tagName === "circle") continue;
     for (const text of group.querySelectorAll("text")) {
-      const words = text.getBBox(), room = Math.max(0, words.width * 0.15);
+      const words = text.getBBox(), room = Math.max(0, words.width * 0.4);
       if (words.x < box.x - 1 || words.x + words.width > box.r + room + 1)
         faults.push(`${id}: ${text.textContent} is wider than its box`);
       if (words.y < box.y - 2 || words.y + words.height > box.b + 3)
