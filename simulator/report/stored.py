@@ -110,6 +110,10 @@ def nodes_of(trace: Sequence[Told], gives: Mapping[str, str]) -> list[dict[str, 
     return list(found.values())
 
 
+MAX_DIFFERENCES: Final = 10
+"""Points that are told one by one; they often have one cause."""
+
+
 def torture_text(report: Told) -> str:
     """The end of `torture`: how many points by node, and whether each ended as its simulation does."""
     counts: dict[str, list[int]] = {}
@@ -137,8 +141,10 @@ def torture_text(report: Told) -> str:
     )
     if not same:
         lines.append(f"  {plain(str(mirrored['difference']))}")
-    for point in report["points"]:
-        if point["difference"] is not None:
-            lines += ["", f"✗ {point['node'] or 'run'}: {point['place']}"]
-            lines.append(f"  {plain(str(point['difference']))}")
+    different = [point for point in report["points"] if point["difference"] is not None]
+    for point in different[:MAX_DIFFERENCES]:
+        lines += ["", f"✗ {point['node'] or 'run'}: {point['place']}"]
+        lines.append(f"  {plain(str(point['difference']))}")
+    if len(different) > MAX_DIFFERENCES:
+        lines += ["", f"and {len(different) - MAX_DIFFERENCES:,} more; --json lists them all"]
     return "\n".join(lines) + "\n"

@@ -17,7 +17,9 @@ from windtunnel.simulator import cli
 from windtunnel.simulator.commands.console import CLEAN, FINDINGS, USAGE
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.driving import Place, work
+from windtunnel.simulator.durable.mirroring import Mirrored
 from windtunnel.simulator.events import Event
+from windtunnel.simulator.report.stored import torture_text
 from windtunnel.simulator.store.records import Claim, Line
 from windtunnel.simulator.store.sqlite import SqliteStore, open_store
 
@@ -597,6 +599,17 @@ def test_torture_fails_where_something_differs(
     report = json.loads(windtunnel("torture", flow_file, "--faults", "0", "--json")[1])
     assert (report["schema"], report["total"], report["equal"]) == ("windtunnel.torture.v1", 2, 1)
     assert report["points"][1] == {"node": "", "place": "before run_started", "difference": "the state: no"}
+
+
+def test_torture_tells_the_first_differences() -> None:
+    """At the limit all of them, one past it how many more there are."""
+    point = {"node": "say", "place": "after node_finished", "difference": "the state: no"}
+    report = {"workflow": "w", "revision": 1, "total": 11, "equal": 0, "different": 11, "crashPoints": 11}
+    report |= {"deeperTransitions": 0, "mirrored": Mirrored(1, 1, None)._asdict() | {"faults": 1}}
+    for count, more in ((10, False), (11, True)):
+        told = torture_text(report | {"points": [point] * count})
+        assert told.count("the state: no") == 10
+        assert ("and 1 more; --json lists them all" in told) == more
 
 
 def test_torture_needs_room_for_its_stores(
