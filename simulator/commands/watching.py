@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -10,7 +11,6 @@ from windtunnel.compiler.drawing.marking import with_course
 from windtunnel.compiler.drawing.sketch import picture_of
 from windtunnel.compiler.drawing.terminal import COLUMNS, UNICODE, terminal_text
 from windtunnel.compiler.snapshot import Snapshot
-from windtunnel.simulator.commands.console import wants_colour
 from windtunnel.simulator.durable.driving import Place, snapshot_of
 from windtunnel.simulator.durable.lines import written
 from windtunnel.simulator.report.course import course_of
@@ -30,9 +30,9 @@ SPARE: Final = 3
 _COLOURS: Final = {"taken": "green", "current": "bold blue", "failed": "red"}
 
 
-def wants_picture(as_json: bool) -> bool:
-    """Whether a person watches, who asked for a story."""
-    return not as_json and wants_colour()
+def is_watched() -> bool:
+    """Whether results go to a terminal that can draw anew, in colour or without."""
+    return sys.stdout.isatty() and not _console().is_dumb_terminal
 
 
 def frame(
@@ -71,7 +71,7 @@ def _window(told: list[str], head: int, at: int, lines: int) -> list[str]:
 
 def show_picture(snapshot: Snapshot, trace: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Show a run that is over, where a person watches."""
-    if wants_picture(as_json):
+    if not as_json and is_watched():
         console = _console()
         console.print(_text(frame(snapshot, trace, console.width, console.height - SPARE)), soft_wrap=True)
         console.print()
@@ -80,7 +80,7 @@ def show_picture(snapshot: Snapshot, trace: Sequence[Mapping[str, Any]], *, as_j
 @contextmanager
 def watched(place: Place, run: str, *, as_json: bool) -> Iterator[Place]:
     """The place to run at; where a person watches, its store shows the picture as it goes on."""
-    if not wants_picture(as_json):
+    if as_json or not is_watched():
         yield place
         return
     from rich.live import Live

@@ -177,7 +177,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
         return Console(file=told, force_terminal=True, width=80, height=24, highlight=False, no_color=True)
 
     monkeypatch.setattr(watching, "_console", console)
-    monkeypatch.setattr(watching, "wants_colour", lambda: True)
+    monkeypatch.setattr(watching, "is_watched", lambda: True)
     return told
 
 
@@ -205,7 +205,7 @@ def test_nothing_is_drawn_for_programs(
     screen: io.StringIO, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cli.run(("run", "small.flow", "--json")) == CLEAN
-    monkeypatch.setattr(watching, "wants_colour", lambda: False)
+    monkeypatch.setattr(watching, "is_watched", lambda: False)
     assert cli.run(("run", "small.flow", "--store", "run.db")) == CLEAN
     assert cli.run(("resume", "run.db", "run-9")) in (FINDINGS, USAGE)
     assert screen.getvalue() == ""
@@ -272,3 +272,18 @@ workflow outer {
     Path("outer.json").write_text(capsys.readouterr().out)
     assert cli.run(("graph", "outer.json", "-o", "x.html")) == CLEAN
     assert "WT0" not in Page(Path("x.html").read_text()).scripts["picture"]
+
+
+@pytest.mark.parametrize(("term", "shown"), [("xterm", True), ("dumb", False)])
+def test_a_terminal_must_be_able_to_draw_anew(
+    term: str, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Colours do not matter: rich leaves them out where that was asked for."""
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout", terminal)
+    assert watching.is_watched() is shown
+    monkeypatch.setattr(terminal, "isatty", lambda: False)
+    assert not watching.is_watched()
