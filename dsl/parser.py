@@ -88,6 +88,8 @@ def _items(
     items: list[Any] = []
     unpaired: list[Diagnostic] = []
     lines = {_line(source, each) for each in lexed.diagnostics}
+    ends = {at for each in lexed.diagnostics if each.code == "WT0002" for at in _mended(each)}
+    ends = {at for at in ends if not source.text[at:].strip()}  # a string that took the rest of the file
     bounds = [*lexed.items, len(lexed.tokens)]
     for number, first in enumerate(lexed.items):
         if recovery.exhausted:
@@ -96,7 +98,7 @@ def _items(
         tokens = lexed.tokens[first : bounds[number + 1]]
         if number in lexed.unbalanced:
             tokens, odd = mend(source, tokens)
-            odd = [each for each in odd if _line(source, each) not in lines]
+            odd = [each for each in odd if _line(source, each) not in lines and not ends & _mended(each)]
             unpaired.extend(odd)
             recovery.know(odd)
         end = tokens[-1].end if tokens else 0
@@ -123,6 +125,11 @@ def _one_a_line(source: Source, groups: list[list[Diagnostic]]) -> Iterator[Diag
                 yield finding
         taken |= lines if place else set()
         taken |= {_line(source, each) for each in group if each.code in _MISLEADING}
+
+
+def _mended(finding: Diagnostic) -> set[int]:
+    """Where the fixes of a finding change the text."""
+    return {edit.place.span.start for fix in finding.fixes for edit in fix.edits}
 
 
 def _line(source: Source, finding: Diagnostic) -> int:
