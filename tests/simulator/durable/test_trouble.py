@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.simulator.durable.test_host import PAY
+from tests.simulator.store.test_sqlite import in_child
 from tests.simulator.test_cli_store import ASKS, FLOW, Run, flow_file, killed_after, queued, windtunnel
+from windtunnel.simulator import cli
 from windtunnel.simulator.commands.console import CLEAN, STOPPED, USAGE
 from windtunnel.simulator.durable import sessionfile, wall
 from windtunnel.simulator.durable.session import missing
@@ -103,6 +107,48 @@ def test_a_store_that_nobody_may_write(
     assert code == USAGE
     assert "cannot write to run.db: it, its folder, or run.db-wal or run.db-shm beside it is read-only" in err
     assert "make them writable, or copy the store" in err
+
+
+@pytest.mark.parametrize(
+    ("folder", "file", "said"),
+    [
+        (0o555, 0o600, "cannot write to run.db: it, its folder, or run.db-wal or run.db-shm beside it is"),
+        (0o755, 0o400, "cannot write to run.db: it, its folder, or run.db-wal or run.db-shm beside it is"),
+        (0o755, 0o000, "cannot open run.db: you may not read it, or not make run.db-wal and run.db-shm"),
+    ],
+)
+def test_a_place_without_permission(
+    capfd: pytest.CaptureFixture[str], folder: int, file: int, said: str
+) -> None:
+    """As somebody who is not the superuser; once that is mended, what is in the file goes on."""
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o777)
+
+    def as_nobody() -> None:
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setegid(65_534)
+            os.seteuid(65_534)
+        os.chdir(place)
+        Path("small.flow").write_text(FLOW, encoding="utf-8")
+        queue = ("run", "small.flow", "--store", "run.db", "--queue")
+        assert cli.run(queue) == CLEAN
+        Path("run.db").chmod(file)
+        os.seteuid(os.getuid())
+        place.chmod(folder)
+        if os.geteuid() == 0:
+            os.seteuid(65_534)
+        assert cli.run(queue) == USAGE
+        os.seteuid(os.getuid())
+        place.chmod(0o777)
+        Path("run.db").chmod(0o600)
+        assert cli.run(("resume", "run.db", "run-1")) == CLEAN
+
+    try:
+        assert in_child(as_nobody) == 0
+        assert said in capfd.readouterr().err
+    finally:
+        shutil.rmtree(place)
 
 
 def test_what_the_engine_says_gets_a_place_and_a_mend() -> None:
