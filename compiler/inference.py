@@ -26,14 +26,19 @@ from windtunnel.compiler.types import (
     JSON,
     TEXT,
     UNKNOWN,
+    IntShape,
+    LiteralShape,
+    NumberShape,
     RecordShape,
     Shape,
     UnknownShape,
+    members,
 )
 from windtunnel.compiler.unions import is_nullable, join, without_null
 from windtunnel.dsl.syntax import (
     After,
     AssistantOutput,
+    Binary,
     CallEffect,
     Choices,
     Clause,
@@ -43,6 +48,7 @@ from windtunnel.dsl.syntax import (
     Include,
     Let,
     ListType,
+    Literal,
     LiteralType,
     MapType,
     NamedType,
@@ -223,7 +229,30 @@ class _Inference:
             self.expressions.condition(item.premise, env)
             env = assume(self.expressions, item.premise, True, env)
         self.expressions.condition(item.condition, env)
+        if self._never_holds(item.condition, env):
+            self.findings.add(
+                "WT0423",
+                "no submission can meet this"
+                + (" where it is asked for" if item.premise is not None else ""),
+                item.condition.span,
+                help="loosen it, or the type that it looks at",
+            )
         self._wants(item.message, TEXT, assume(self.expressions, item.condition, False, env), "the message")
+
+    def _never_holds(self, condition: Expr, env: Env) -> bool:
+        """Whether a condition is `false`, or compares numbers of which none can stand so to each other."""
+        if isinstance(condition, Literal):
+            return condition.value is False
+        if not isinstance(condition, Binary) or condition.operator not in ("<", "<=", ">", ">="):
+            return False
+        with self.findings.muted():
+            sides = [span_of(self.expressions.shape(s, env)) for s in (condition.left, condition.right)]
+        if condition.operator in (">", ">="):
+            sides.reverse()
+        (least, _), (_, most) = sides
+        if least is None or most is None:
+            return False
+        return least > most or (least == most and condition.operator in ("<", ">"))
 
     def _choices(self, value: Choices, env: Env) -> None:
         for choice in value.items:
@@ -394,3 +423,21 @@ class _Inference:
         self.findings.add(
             "WT0407", words, where, secondary=[(declared.span, "the exit is declared here")], help=help
         )
+
+
+def span_of(shape: Shape) -> tuple[float | None, float | None]:
+    """The least and the largest number of a shape; None where it has none, or is no number."""
+    lows: list[float] = []
+    highs: list[float] = []
+    parts = members(shape)
+    for part in parts:
+        if isinstance(part, LiteralShape) and part.kind in ("int", "number"):
+            lows.append(float(part.value))
+            highs.append(float(part.value))
+        elif isinstance(part, IntShape | NumberShape):
+            lows += [] if part.low is None else [part.low]
+            highs += [] if part.high is None else [part.high]
+    return (
+        min(lows) if parts and len(lows) == len(parts) else None,
+        max(highs) if parts and len(highs) == len(parts) else None,
+    )

@@ -104,19 +104,21 @@ def _check_cycles(typed: Typed, caught: set[str], stuck: set[str]) -> None:
         bounded |= found
     for component in sorted(components, key=lambda c: min(order[n] for n in c)):
         reading = [route.index for node in component for route in typed.graph.routes_of[node]]
-        counts = [count.node for index in reading for count in counted.get(index, ())]
-        if component <= stuck or any(typed.scope.lookup(node) is None for node in counts):
+        read = {count.node for index in reading for count in counted.get(index, ())}
+        if component <= stuck or any(typed.scope.lookup(node) is None for node in read):
             continue  # It is said already why the match stays as it is, or that it counts nothing of here.
         first = min(component, key=lambda node: order[node])
         cycle = _shortest_cycle(graph.within(component), first)
         declaration = typed.scope.lookup(first)
         assert declaration is not None, "vertices of the graph are declared"
-        vain = sorted(set(counts))
         typed.scope.file.findings.add(
             "WT0309",
             f"nothing bounds the cycle {' → '.join(cycle)}",
             declaration.tree.name.span,
-            notes=[f"a match reads `visits({node})`, but it need not leave the cycle by it" for node in vain],
+            notes=[
+                f"a match reads `visits({node})`, but it need not leave the cycle by it"
+                for node in sorted(read)
+            ],
             help="put `limit n then -> …` on one of its arrows, or leave it by a match of a `let` such "
             f"as `let enough = visits({first}) >= 3`",
         )

@@ -406,3 +406,35 @@ def test_types_that_double_at_each_step_are_stopped() -> None:
     text = "language 1\nworkflow w {\n  input { topic: text }\n" + "\n".join(lines)
     checked = check_text(f"{text}\n  edges {{ start -> {chain} -> exit done }}\n}}\n")
     assert codes(checked) == ["WT0417"]
+
+
+@pytest.mark.parametrize(
+    ("require", "count"),
+    [
+        ("false", 1),
+        ("output.n > 3", 1),
+        ("output.n >= 3", 0),
+        ("3 < output.n", 1),
+        ("output.n < 1", 1),
+        ("len(output.text) > 10", 1),
+        ("len(output.text) >= 10", 0),
+        ("output.n > input.least", 0),
+        ("output.n > len(output.text)", 0),
+        ("output.n > input.most", 1),
+    ],
+)
+def test_what_no_submission_can_meet(require: str, count: int) -> None:
+    """A requirement that the type of the output rules out would end every run there."""
+    text = f"""language 1
+workflow w {{
+  input {{ least: int, most: int(3..) }}
+  agent a {{
+    prompt "${{input.least}} ${{input.most}}"
+    expectedOutput {{ n: int(1..3), text: text(1..10) }}
+    validate {{ require {require} else "no" }}
+  }}
+  edges {{ start -> a -> exit done }}
+}}
+"""
+    found = [d.message for d in check_text(text).diagnostics if d.code == "WT0423"]
+    assert found == ["no submission can meet this"] * count
