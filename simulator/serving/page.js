@@ -193,7 +193,7 @@ function draw() {
     updateRow(article, shown, stands.get(shown.row) && `${stands.get(shown.row)}`));
   drawNotices(view);
   const busy = view.activity !== "idle";
-  at("empty").hidden = !view.hydrated || items.length > 0;
+  at("empty").hidden = !view.hydrated || items.length > 0 || standing.run !== undefined;
   at("stop").hidden = !busy;
   at("interrupt").hidden = !busy || !view.queue.length;
   at("continue").hidden = busy || standing.paused || view.outcome === "ok" || view.outcome === null || view.queue.length > 0;
@@ -241,9 +241,12 @@ function drawRequest(request) {
   form.append(make("h2", "", asText(request.title ?? "A decision is needed")));
   for (const key of ["subject", "show"]) if (key in request) form.append(make("pre", "", asText(request[key])));
   const said = make("textarea");
-  said.setAttribute("aria-label", "What is said with the choice, as JSON or as plain text");
   const choices = request.choices ?? [{ id: null, label: "Answer", asks: true }];
-  if (choices.some((choice) => choice.asks)) form.append(said);
+  const asks = choices.filter((choice) => choice.asks);
+  said.rows = 2;
+  said.placeholder = asks.map((choice) => `${choice.label ?? choice.id}: ${choice.prompt ?? "as JSON or as plain text"}`).join("; ");
+  said.setAttribute("aria-label", said.placeholder);
+  if (asks.length) form.append(said);
   for (const choice of choices) {
     const button = make("button", "", choice.label ?? choice.id);
     button.type = "button";

@@ -133,7 +133,7 @@ class Service:
     ) -> None:
         self.log, self.session, self.pause = log, session, pause
         self.server = Server((), settings, replay_limit, backlog_limit)
-        self.entries: tuple[Entry, ...] = ()
+        self.entries: list[Entry] = []
         self.problems: tuple[LogProblem, ...] = ()
         self.steps: Steps | None = None
         self._disk = ThreadPoolExecutor(1, "session-log")
@@ -283,7 +283,7 @@ class Service:
                     waiting.set_exception(problem)
             return
         self.problems = image.problems
-        self.entries = image.entries
+        self.entries = list(image.entries)
         self._perform(log_read(self.server, self.session, image))
         if self.steps is not None:
             asyncio.get_running_loop().call_soon(self.steps.reopened)

@@ -59,7 +59,7 @@ from windtunnel.simulator.serving.frames import RUN
 from windtunnel.simulator.serving.service import Service
 from windtunnel.simulator.serving.speaking import WORKFLOW_TOOL, Words, broken, submitted, turn_words
 from windtunnel.simulator.store.interface import StoreRefused
-from windtunnel.simulator.store.records import FINAL, Held
+from windtunnel.simulator.store.records import FINAL, Held, RunRecord
 
 WAITING: Final = "waiting"
 
@@ -83,6 +83,8 @@ class Workflow:
         self.host: EngineHost | None = None
         self.trouble = ""
         self._stood: object = None
+        self._ends: dict[str, Json] = {}
+        self._titles: dict[str, str] = {}
         self._ended: dict[str, MessageEnded] = {}
         self._rest()
 
@@ -217,24 +219,31 @@ class Workflow:
 
     def status(self) -> Json:
         """How the last run stands, and the titles of all, for whoever draws them."""
-        store = self.place.store
-        runs = store.runs()
-        found: Json = {"workflow": self.snapshot.workflow, "trouble": self.trouble, "titles": {}}
+        found: Json = {"workflow": self.snapshot.workflow, "trouble": self.trouble}
+        runs = self.place.store.runs()
         for record in runs:
-            trace = written(record.run, store.trace(record.run))
-            title = next(
-                (line["payload"].get("title") for line in trace if line["type"] == "run_started"), None
-            )
-            for name in {line["runId"] for line in trace}:
-                found["titles"][name] = title or record.workflow
+            if record.run not in self._ends:
+                stands = self._stands(record)
+                if record.status in FINAL:
+                    self._ends[record.run] = stands
+                found |= stands
         if runs:
-            last = runs[-1]
-            exit, output = ending(written(last.run, store.trace(last.run)))
-            found |= {"run": last.run, "status": last.status, "paused": last.paused, "exit": exit}
-            found["output"] = output
-            asked = [each for each in store.decisions(last.run) if each.state == "open"]
-            found["request"] = parsed(asked[-1].request) if asked and last.status == WAITING else None
+            found |= self._ends.get(runs[-1].run, {})
+        found["titles"] = self._titles
         return found
+
+    def _stands(self, record: RunRecord) -> Json:
+        """How a run stands; its title is kept, under each id that it has."""
+        store = self.place.store
+        trace = written(record.run, store.trace(record.run))
+        titles = [line["payload"].get("title") for line in trace if line["type"] == "run_started"]
+        title = (titles[0] if titles else None) or record.workflow
+        self._titles |= {line["runId"]: title for line in trace}
+        exit, output = ending(trace)
+        asked = [each for each in store.decisions(record.run) if each.state == "open"]
+        request = parsed(asked[-1].request) if asked and record.status == WAITING else None
+        stands: Json = {"run": record.run, "status": record.status, "paused": record.paused}
+        return stands | {"exit": exit, "output": output, "request": request}
 
     # --- the engine to the agent ----------------------------------------------------------------------------
 

@@ -311,3 +311,19 @@ def test_a_workflow_runs_in_the_page(page: Page, tmp_path: Path) -> None:
         assert page.locator(".row.user").count() == 0
         assert shown(page)[1] == ("Agent", "An answer from summarize.")
         reach(page, server)
+
+
+def test_a_person_decides_in_the_page(page: Page, tmp_path: Path) -> None:
+    """What is asked stands in the page, with a button for each choice and room for what is said with it."""
+    with running(tmp_path / "chat.jsonl", flow="builtin:plan-approval") as server:
+        visit(page, server)
+        page.click("#start")
+        form = page.get_by_role("form", name="A decision")
+        form.wait_for()
+        assert form.get_by_role("heading").text_content() == "Approve the implementation plan"
+        assert form.get_by_role("button").all_text_contents() == ["Yes, continue", "Replan", "No, stop"]
+        form.get_by_role("textbox", name="Replan: What should change?").fill("fewer steps")
+        form.get_by_role("button", name="Replan").click()
+        page.wait_for_selector("#standing[data-status=completed]")
+        assert page.locator("#standing").text_content() == "run-1 ended by replan"
+        assert form.is_hidden()
