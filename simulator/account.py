@@ -30,6 +30,7 @@ TOOLS: Final = "no-tool-pending-when-idle"
 PAUSE: Final = "a-pause-holds"
 FENCE: Final = "a-lost-claim-writes-nothing"
 DEFINITION: Final = "a-run-keeps-its-definition"
+TURN: Final = "one-turn-after-the-end"
 REFUSALS: Final = "no-endless-refusals"
 TYPES: Final = "what-was-checked-fits"
 TIME: Final = "time-counts-only-in-a-turn"
@@ -72,6 +73,7 @@ INVARIANTS: Final[Mapping[str, str]] = {
     PAUSE: "a pause holds when the step has ended, an escape at once and fails nothing; a person ends it",
     FENCE: "a host that lost its claim writes nothing, and shows nothing",
     DEFINITION: "a run goes on only by the definition that it was begun with",
+    TURN: "a run that ended, or waits, gives the conversation the one turn that is due, once",
     REFUSALS: "a model is not refused again and again after its submission was accepted",
     TYPES: "what a compiled workflow passes on is there",
     TIME: "the time of a step counts while its turn or effect goes on, not while the run waits or is paused",
@@ -111,7 +113,8 @@ class Watch(NamedTuple):
     notifications that were not recorded as shown, `shown` says that the first one was; `request` is `open`,
     `answered`, `timeout` or `cancelled`; `timer` says that the time of the step counts; `aside` holds
     prompts, responses and text of the attempt on the branch that was left;
-    `refusals` counts those after an acceptance; `edited` says that another definition was loaded.
+    `refusals` counts those after an acceptance; `edited` says that another definition was loaded,
+    `owed` that a turn is due, `turned` that it was asked for.
     """
 
     status: str = "queued"
@@ -143,6 +146,8 @@ class Watch(NamedTuple):
     aside: tuple[int, int, str | None] = (0, 0, None)
     refusals: int = 0
     edited: bool = False
+    owed: bool = False
+    turned: bool = False
 
 
 class Seen(NamedTuple):

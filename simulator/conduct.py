@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from windtunnel.simulator import promises
-from windtunnel.simulator.account import DEFINITION, FENCE, INVISIBLE, REFUSALS, TIME, TYPES, Account
+from windtunnel.simulator.account import DEFINITION, FENCE, INVISIBLE, REFUSALS, TIME, TURN, TYPES, Account
 from windtunnel.simulator.events import (
     DURABLE,
     Action,
@@ -93,3 +93,22 @@ def passed_on(account: Account, event: Event) -> None:
         return
     missing = account.facts.missing(mount, given.text)
     account.check(TYPES, not missing, f"{mount} is given no {' and no '.join(missing)}")
+
+
+def turn_is_due(account: Account, event: Event) -> None:
+    """The conversation is to get one turn more."""
+    account.set(owed=True, turned=False)
+
+
+def turn_begins(account: Account) -> None:
+    """The session is asked for a turn that belongs to no step."""
+    watch = account.watch
+    over = watch.status in ("completed", "waiting", "failed", "timed_out")
+    account.check(TURN, watch.owed and not watch.turned and over, "a turn is asked for that is not due")
+    account.set(turned=True, below=False, of_step=False)
+
+
+def turn_recorded(account: Account, event: Event) -> None:
+    """The store knows that the turn was asked for."""
+    account.check(TURN, account.watch.turned, "a turn is ticked off that was never asked for")
+    account.set(owed=False, turned=False)

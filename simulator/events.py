@@ -15,6 +15,9 @@ from windtunnel.simulator.providers.behaviour import Submit
 CURRENT: Final = "current"
 """The attempt of the node that is in flight, or that ended last."""
 
+NO_ATTEMPT: Final = ""
+"""Of a turn that no step asked for."""
+
 OLDER: Final = "older"
 """Any attempt before the current one."""
 
@@ -90,7 +93,8 @@ class Row:
     """One entry of the session log.
 
     `kind` is `session`, `step` (a prompt of the engine), `user`, `queued` (an accepted follow-up),
-    `assistant`, `tool`, `notice` (a notification of `node`) or `leaf` (another branch is the current one).
+    `assistant`, `tool`, `notice` (a notification of `node`), `leaf` (another branch is the current one) or
+    `turn` (a prompt of the engine that no step asked for).
     `prompt` tells step prompts apart: `step`, `reminder`, `resume`. `stop` is an assistant row's stop reason,
     `calls` the tools that it calls.
     """

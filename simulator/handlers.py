@@ -142,7 +142,7 @@ class Handlers(Offers):
         """The narrowest view for a message: only a step by itself reads the run, only recovery the branch."""
         if message != self._step:
             return self.narrow_view(state[STORE], role)
-        recovers = self.engines.values[local].phase == "recover"
+        recovers = self.engines.values[local].phase in ("recover", "over", "waiting")
         return self.wide_view(state[STORE], state[LOG] if recovers else -1, role)
 
     def _run(self, handler: str, local: int, view: int, message: int) -> Outcome:

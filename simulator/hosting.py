@@ -25,6 +25,7 @@ ALSO: Final[Mapping[str, str]] = {
     "chat-tool": "the model calls the workflow tool in a turn of the person",
     "edit": "the workflow is edited while its host is down",
     "hang": "a check of a submission hangs",
+    "last-turn": "the conversation gets one turn more when a run ended badly",
     "late-timer": "the word of a timer comes late",
     "pause": "the person pauses the run, and lets it go on",
     "twice": "the model submits twice in one message, again and again",

@@ -49,6 +49,7 @@ from windtunnel.simulator.account import (
     TEXT,
     TIME,
     TOOLS,
+    TURN,
     TYPES,
     WINNER,
     Account,
@@ -118,6 +119,7 @@ __all__ = [
     "TEXT",
     "TIME",
     "TOOLS",
+    "TURN",
     "TYPES",
     "WINNER",
     "Account",
@@ -209,6 +211,8 @@ def crashed(watch: Watch) -> Watch:
 def stuck(watch: Watch) -> Violation | None:
     """A run in which nothing happens any more by itself has ended."""
     if watch.status in ENDINGS.values():
+        if watch.owed and watch.status != "cancelled":
+            return Violation(TURN, "the turn that is due never came")
         untold = promises.left_untold(watch.queued)
         return None if untold is None else Violation(NOTICES, untold)
     where = f" at {watch.node}" if watch.node else ""
@@ -232,6 +236,8 @@ def _row(account: Account, row: Row) -> None:
         account.set(below=False, of_step=watch.of_step and watch.live, accepted=False, refusals=0)
     elif row.kind == "notice":
         promises.notice_shown(account, row)
+    elif row.kind == "turn":
+        conduct.turn_begins(account)
     elif row.kind == "leaf":
         prompts, responses, text = watch.aside
         account.set(aside=(watch.prompts, watch.responses, watch.text), below=False)
@@ -279,7 +285,7 @@ def _run_event(account: Account, event: Event) -> None:
         case "run_started":
             if event.get("continuedFrom") is not None:
                 promises.continued(account)
-            account.set(status="running")
+            account.set(status="running", owed=False, turned=False)
         case "run_waiting":
             account.set(status="waiting")
         case "node_started":
@@ -313,11 +319,13 @@ def _may_follow(status: str, event: Event) -> bool:
     """Whether anything may follow: after the end what was queued before, after waiting the answer too."""
     if status == "waiting":
         return event.type in promises.AFTER_WAITING
-    return status not in ENDINGS.values() or event.type == "notification_delivered"
+    return status not in ENDINGS.values() or event.type in ("notification_delivered", "turn_given")
 
 
 _PROMISES: Final[dict[str, Callable[[Account, Event], None]]] = {
     "effect_started": promises.effect_started,
+    "turn_deferred": conduct.turn_is_due,
+    "turn_given": conduct.turn_recorded,
     "notification_queued": promises.notice_queued,
     "notification_delivered": promises.notice_recorded,
     "decision_requested": promises.requested,

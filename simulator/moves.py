@@ -101,7 +101,7 @@ class Host(NamedTuple):
     """A host's local state, whether its run is over, whether the person may pause it, and who it is.
 
     `branches` says that the session is one with branches, and that a step is in flight; `also` is that of the
-    hosting.
+    hosting; `owed` says that a turn is due.
     """
 
     loop: Loop
@@ -111,6 +111,7 @@ class Host(NamedTuple):
     role: Role = THE_HOST
     branches: bool = False
     also: tuple[str, ...] = ()
+    owed: bool = False
 
 
 def moves(host: Host, links: Links, menu: Menu | None, beyond: Beyond = NOTHING, *, late: bool) -> Drafts:
@@ -173,7 +174,7 @@ def _queue(host: Host, links: Links) -> tuple[Draft, ...]:
 
 def _steps(host: Host, links: Links, beyond: Beyond) -> list[Draft]:
     """What loop, engine and the delivery of notifications do by themselves."""
-    loop, found = host.loop, []
+    loop, engine, found = host.loop, host.engine, list[Draft]()
     if loop.phase == "down":
         return [Draft("", "self", "loop", Step(), links, "the host opens the session")]
     if loop.phase == "stopping" or (loop.phase == "idle" and loop.waiting is not None):
@@ -181,6 +182,8 @@ def _steps(host: Host, links: Links, beyond: Beyond) -> list[Draft]:
     goes_on = ("down", "recover", "ready", "watching") if host.role.works else ("down",)
     if host.engine.phase in goes_on:
         found.append(Draft("", "self", "engine", Step(), links, "the engine goes on"))
+    if host.owed and host.role.session and engine.phase in ("over", "waiting") and not engine.telling:
+        found.append(Draft("", "self", "engine", Step(), links, "the engine asks for the turn that is due"))
     if beyond.notice:
         found.insert(0, Draft("", "self", "outbox", Step(), links, "a notification is delivered"))
     return found

@@ -80,7 +80,7 @@ class Offers(Tables):
     def menu(self, call: Provider, state: State, *, zombie: bool = False) -> Menu:
         """What the provider may do with the question that is asked; what a zombie hears does not matter."""
         asked = call.question
-        if asked is None:
+        if asked is None or not asked.node:
             return Menu((CHAT,), (CALLS_THE_TOOL,) if "chat-tool" in self.hosting.also else ())
         if zombie:
             return Menu((TOO_LATE,))

@@ -16,6 +16,7 @@ AFTER_WAITING: Final = frozenset(
         "run_cancelled",
         "run_started",
         "notification_delivered",
+        "turn_given",
     }
 )
 """What may follow a run that waits: its answer, its end, and what was queued before."""

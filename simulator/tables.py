@@ -37,11 +37,11 @@ from windtunnel.simulator.run.engine import Engine, View
 from windtunnel.simulator.run.notifications import Outbox
 from windtunnel.simulator.run.program import NONE, Program
 from windtunnel.simulator.run.recovery import mended
-from windtunnel.simulator.run.state import FINAL, Run, question
+from windtunnel.simulator.run.state import FINAL, OVER, Run, question
 from windtunnel.simulator.store.memory import commit
 
-AGES, TOLD = 1, 2
-ENDED, WAITS, UNTOLD, PAUSABLE, BRANCHES = 1, 2, 4, 8, 16
+AGES, TOLD, GIVEN = 1, 2, 3
+ENDED, WAITS, UNTOLD, PAUSABLE, BRANCHES, OWED = 1, 2, 4, 8, 16, 32
 
 
 class Cut(NamedTuple):
@@ -163,7 +163,7 @@ class Tables:
     # --- what is durable ------------------------------------------------------------------------------------
 
     def commit(self, store: int, piece: int) -> tuple[int, int]:
-        """The store after a transaction, and what the log follows it by: AGES, TOLD or 0."""
+        """The store after a transaction, and what the log follows it by: AGES, TOLD, GIVEN or 0."""
         key = (store, piece)
         found = self._committed.get(key)
         if found is None:
@@ -171,6 +171,7 @@ class Tables:
             after = commit(self.program, self.stores.values[store], events)
             kinds = {event.type for event in events}
             follows = AGES if "node_started" in kinds else TOLD if "notification_delivered" in kinds else 0
+            follows = GIVEN if kinds & {"turn_deferred", "turn_given"} else follows
             found = self._committed[key] = (self.stores.id(after), follows)
         return found
 
@@ -178,6 +179,8 @@ class Tables:
         """The log after a transaction that it follows."""
         if follows == AGES:
             return self.age(log)
+        if follows == GIVEN:
+            return self.logs.id(logs.given(self.logs.values[log]))
         return self.logs.id(logs.told(self.logs.values[log])) if follows == TOLD else log
 
     def append(self, log: int, piece: int) -> int:
@@ -270,6 +273,7 @@ class Tables:
                 found = PAUSABLE
             if self.branches and not found & ENDED and run.position.phase == "started":
                 found |= BRANCHES
+            found |= OWED if run.owed is not None and run.position.status in OVER else 0
             found = self._stands[store] = found | (UNTOLD if run.outbox else 0)
         return found
 

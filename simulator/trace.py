@@ -193,6 +193,8 @@ class Writer:
             }
             if row.max_chars is not None:
                 entry["maxOutputChars"] = row.max_chars
+        elif row.kind == "turn":
+            entry |= {"runId": self.run, "prompt": row.prompt}
         elif row.kind == "leaf":
             entry["leafId"] = self._other_branch()
         elif row.kind == "notice":
@@ -224,7 +226,7 @@ class Writer:
         self._leaf = entry["leafId"] if entry["kind"] == "leaf" else entry["id"]
         if entry["kind"] == "step":
             self._prompt, self._below = entry["id"], True
-        elif entry["kind"] == "user":
+        elif entry["kind"] in ("user", "turn"):
             self._below = False
         elif self._below and entry["kind"] == "assistant" and entry["stop"] in COMPLETE:
             self._answer = self._answer if "calls" in entry else entry["id"]

@@ -53,7 +53,7 @@ from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.run.state import FINAL
 from windtunnel.simulator.seats import Seats
 from windtunnel.simulator.store.memory import created
-from windtunnel.simulator.tables import AGES, BRANCHES, ENDED, PAUSABLE, WAITS, Cut, until
+from windtunnel.simulator.tables import AGES, BRANCHES, ENDED, OWED, PAUSABLE, WAITS, Cut, until
 
 __all__ = [
     "AROUND",
@@ -233,7 +233,7 @@ class World(Seats):
         """The moves before and after those of late messages; all of them after, where there are none."""
         links, who = self._links(state), self.roles.values[role]
         loop, engine, stands = state[LOOP], state[ENGINE], self.stands(state[STORE])
-        may = (bool(stands & PAUSABLE), who, bool(stands & BRANCHES), self.hosting.also)
+        may = (bool(stands & PAUSABLE), who, bool(stands & BRANCHES), self.hosting.also, bool(stands & OWED))
         host = Host(self.loops.values[loop], self.engines.values[engine], self.over(state), *may)
         # While the host drains its queue nobody outside is looked at.
         menu = None

@@ -41,7 +41,7 @@ NOTHING_ASIDE: Final = Aside()
 class Log(NamedTuple):
     """The fold. `below` says that the next assistant row belongs to the current attempt, `noticed` that the
     first notification of the queue stands here already, on whatever branch; `glues` that half a line was left
-    at the end, which spoils the entry after it.
+    at the end, which spoils the entry after it; `turned` that the turn that is due was asked for.
     """
 
     empty: bool = True
@@ -56,18 +56,20 @@ class Log(NamedTuple):
     noticed: bool = False
     aside: Aside = NOTHING_ASIDE
     glues: bool = False
+    turned: bool = False
 
 
 class Branch(NamedTuple):
     """View of the current branch for recovery: about one node and its current attempt.
 
-    `aside` is an answer on a branch that was left.
+    `aside` is an answer on a branch that was left; `turned` says that the turn that is due was asked for.
     """
 
     prompted: bool
     answer: Answer | None
     older: Answer | None
     aside: Answer | None = None
+    turned: bool = False
 
 
 class Conversation(NamedTuple):
@@ -106,6 +108,8 @@ def append(log: Log, row: Row) -> Log:
         return log._replace(below=False, queue=log.queue - 1 if row.consumes else log.queue)
     if row.kind == "notice":
         return log._replace(noticed=True)
+    if row.kind == "turn":
+        return log._replace(below=False, turned=True)
     if row.kind == "leaf":
         here = Aside(log.prompted, log.answer)
         return log._replace(prompted=log.aside.prompted, answer=log.aside.answer, aside=here, below=False)
@@ -144,9 +148,14 @@ def told(log: Log) -> Log:
     return log._replace(noticed=False)
 
 
+def given(log: Log) -> Log:
+    """The log when a turn was given, or another one is due."""
+    return log._replace(turned=False)
+
+
 def branch(log: Log, node: str) -> Branch:
     """What recovery may know about the node's attempt."""
-    return Branch(log.prompted, log.answer, dict(log.older).get(node), log.aside.answer)
+    return Branch(log.prompted, log.answer, dict(log.older).get(node), log.aside.answer, log.turned)
 
 
 def conversation(log: Log) -> Conversation:

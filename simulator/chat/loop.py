@@ -17,6 +17,7 @@ from windtunnel.simulator.chat.log import Conversation
 from windtunnel.simulator.events import (
     ATTEMPT,
     CURRENT,
+    NO_ATTEMPT,
     Abort,
     Action,
     Append,
@@ -148,22 +149,24 @@ def loop(local: Loop, log: Conversation, message: ToLoop | Item) -> Result:
 
 def _event(type_: str, local: Loop, **payload: Value) -> Emit:
     """An event of the conversation, with the attempt that it belongs to."""
-    attempt = local.step.attempt if local.step is not None and local.own else None
+    attempt = (local.step.attempt or None) if local.step is not None and local.own else None
     return Emit(Event("agent", type_, None, attempt, tuple(sorted(payload.items()))))
 
 
 def _start(local: Loop, log: Conversation, prompt: Prompt) -> Result:
     question = prompt.question
     header = (Row("session"),) if log.empty else ()
-    row = Row(
-        "step",
-        question.prompt,
-        node=question.node,
-        attempt=CURRENT,
-        completion=prompt.step.completion,
-        prompt=question.kind,
-        max_chars=question.max_chars,
-    )
+    row = Row("turn", question.prompt, prompt=question.kind)
+    if prompt.step.attempt != NO_ATTEMPT:
+        row = Row(
+            "step",
+            question.prompt,
+            node=question.node,
+            attempt=CURRENT,
+            completion=prompt.step.completion,
+            prompt=question.kind,
+            max_chars=question.max_chars,
+        )
     local = Loop("asked", prompt.step, own=True, held=local.held)
     return local, (
         Append((*header, row)),

@@ -13,8 +13,9 @@ submission     whether a submission is accepted
 claims         who may write, and what an executor leaves to the session of the run
 effects        actions and shells: called, and judged when they come back
 notifications  messages to the session: queued once, shown once
-decisions      questions for a person: asked, answered, or out of time
 routing        where a run goes next
+turns          the turn that is due when a run has ended or waits
+decisions      questions for a person: asked, answered, or out of time
 engine         one host's engine: event in, state and effects out
 recovery       what an engine does that finds a run in the store
 """

@@ -28,12 +28,12 @@ from windtunnel.simulator.events import (
     Payload,
     Value,
 )
-from windtunnel.simulator.run import words
+from windtunnel.simulator.run import turns, words
 from windtunnel.simulator.run.completion import as_json
 from windtunnel.simulator.run.program import Decision, Program
 from windtunnel.simulator.run.state import Request, Run, Scope
 from windtunnel.simulator.run.submission import Refusal
-from windtunnel.simulator.run.transition import READY, Engine, Result, View, failure, node_failed
+from windtunnel.simulator.run.transition import READY, VISIBLE, Engine, Result, View, failure, node_failed
 
 WAITING: Final = "waiting"
 """The phase of an engine, and the status of a run, that wait for an answer."""
@@ -42,7 +42,7 @@ WAITING: Final = "waiting"
 # --- asking -------------------------------------------------------------------------------------------------
 
 
-def ask(program: Program, node: Decision, run: Run) -> Result:
+def ask(program: Program, node: Decision, run: Run, executor: str = VISIBLE) -> Result:
     """Ask, and wait: one transaction, so that a crash leaves one live request or none."""
     try:
         payload = request(node, Scope(program, run))
@@ -53,7 +53,8 @@ def ask(program: Program, node: Decision, run: Run) -> Result:
     waits = Event("run", "run_waiting", payload=(("finalOutput", Json(_plain(shown))),))
     if "W13" in program.switches:
         return Engine(WAITING), (Commit((asked,)), Commit((waits,)))
-    return Engine(WAITING), (Commit((asked, waits)),)
+    turn = turns.while_waiting(program, run, executor)
+    return Engine(WAITING), (Commit((asked, *turn, waits)),)
 
 
 def request(node: Decision, scope: Scope) -> Payload:
@@ -137,7 +138,8 @@ def answered(program: Program, local: Engine, view: View, message: Answered) -> 
         return local, _refused(output.reason, message)
     payload: Payload = (("digest", message.digest), ("output", Json(canonical(output))))
     won = Event("decision", "decision_answered", node.id, CURRENT, (*payload, ("provenance", "human")))
-    return READY, (Commit((won, _continued(program, view.run), _finished(node, output, "human"))),)
+    commit = Commit((won, _continued(program, view.run), _finished(node, output, "human")))
+    return READY, (commit, *turns.taken_back(program))
 
 
 def _refused(reason: str, message: Answered) -> tuple[Action, ...]:
@@ -179,11 +181,13 @@ def up(program: Program, local: Engine, view: View, message: Deadline) -> Result
     digest: Payload = (("digest", asked.digest), ("provenance", "timeout"))
     if not asked.default:
         over = Event("decision", "decision_defaulted", node.id, CURRENT, (*digest, ("outcome", "timed_out")))
-        return READY, (Commit((over, went_on, node_failed(node.id, "timed_out", words.EXPIRED))),)
+        failed = node_failed(node.id, "timed_out", words.EXPIRED)
+        return READY, (Commit((over, went_on, failed)), *turns.taken_back(program))
     output: JsonValue = {"choice": asked.default, "provenance": "timeout"}
     payload: Payload = (("digest", asked.digest), ("output", Json(canonical(output))))
     over = Event("decision", "decision_defaulted", node.id, CURRENT, (*payload, ("provenance", "timeout")))
-    return READY, (Commit((over, went_on, _finished(node, output, "timeout"))),)
+    commit = Commit((over, went_on, _finished(node, output, "timeout")))
+    return READY, (commit, *turns.taken_back(program))
 
 
 def _continued(program: Program, run: Run) -> Event:

@@ -49,7 +49,16 @@ from windtunnel.simulator.events import (
     Withdraw,
 )
 from windtunnel.simulator.providers.behaviour import Kind
-from windtunnel.simulator.run import claims, completion, decisions, effects, notifications, submission, words
+from windtunnel.simulator.run import (
+    claims,
+    completion,
+    decisions,
+    effects,
+    notifications,
+    submission,
+    turns,
+    words,
+)
 from windtunnel.simulator.run.program import Agent, Compute, Decision, Effect, Notify, Program
 from windtunnel.simulator.run.routing import Route, route, start
 from windtunnel.simulator.run.state import FINAL, OVER, Position, Run, Scope, visit
@@ -73,7 +82,7 @@ def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Re
     """One transition of the engine, for everything but recovery."""
     match message:
         case Step():
-            return _go_on(program, view)
+            return _go_on(program, local, view)
         case Delivered():
             return _delivered(program, local, view, message)
         case Submitted():
@@ -105,10 +114,12 @@ def engine(program: Program, local: Engine, view: View, message: ToEngine) -> Re
 # --- going on by itself -------------------------------------------------------------------------------------
 
 
-def _go_on(program: Program, view: View) -> Result:
-    """Start the run, route an ended node, or begin a node."""
+def _go_on(program: Program, local: Engine, view: View) -> Result:
+    """Start the run, route an ended node, begin a node, or give the turn that follows the end."""
     run, executor = view.run, view.executor
     position = run.position
+    if position.status in OVER:
+        return turns.give(local, view)
     if position.status == "queued":
         if position.pausing:
             return HELD, (Commit((_run_started(program, run), Event("run", "run_paused"))),)
@@ -129,7 +140,7 @@ def _go_on(program: Program, view: View) -> Result:
         case Notify():
             return notifications.queue(program, node, run)
         case Decision():
-            return decisions.ask(program, node, run)
+            return decisions.ask(program, node, run, executor)
 
 
 def _run_started(program: Program, run: Run) -> Event:
@@ -156,9 +167,9 @@ def _title(program: Program, run: Run) -> Payload:
 
 def _routed(program: Program, way: Route, executor: str) -> Result:
     """Commit where the run goes, then send the prompt of an agent it goes to."""
-    commit = Commit(way.events)
     if way.run.position.status in OVER:
-        return OVER_STATE, (commit,)
+        return OVER_STATE, (Commit(turns.at_the_end(program, way, executor)),)
+    commit = Commit(way.events)
     node = program.nodes[way.run.position.node]
     if not isinstance(node, Agent):
         return READY, (commit,)
@@ -211,6 +222,8 @@ def send(local: Engine, agent: Agent, run: Run, kind: Kind, text: str, limit: in
 
 def _delivered(program: Program, local: Engine, view: View, message: Delivered) -> Result:
     prompt = message.prompt
+    if prompt.step.completion == turns.COMPLETION:
+        return turns.delivered(local, prompt)
     if local.phase != "sending" or not _names(prompt.step, local):
         return local, ()
     agent = _agent(program, view)
@@ -361,7 +374,8 @@ def _cancel(program: Program, local: Engine, view: View) -> Result:
         return OVER_STATE, (commit, Disarm(), *called)
     if "W31" in program.switches and local.phase == "sending":
         return OVER_STATE, (commit, Disarm(), *called)
-    return OVER_STATE, (commit, Disarm(), *called, Tell("loop", Abort(CURRENT)))
+    late = turns.taken_back(program)
+    return OVER_STATE, (commit, Disarm(), *called, Tell("loop", Abort(CURRENT)), *late)
 
 
 def _timeout(program: Program, local: Engine, view: View, message: Timeout) -> Result:

@@ -211,10 +211,14 @@ def _uses(snapshot: Snapshot) -> dict[str, set[Read]]:
         # A limit of steps is looked up before the node starts, so for its predecessors too.
         note(name, (limits[scope] for scope in scopes(name)))
         note(name, expressions_of(node))
+        if isinstance(node, DecisionNode | CheckpointNode):
+            note(name, (snapshot.presentation,))
     for path, mount in mounts.items():
         note(f"{path}:enter", (mount.input,))
     for edge in snapshot.edges:
         place = _place(edge, snapshot)
+        if not edge.scope and any(target.exit is not None for target in targets(edge)):
+            note(place, (snapshot.presentation,))
         note(place, (edge.subject, *(arm.limit.count for arm in edge.arms if arm.limit is not None)))
         if edge.way is not None and edge.source in snapshot.nodes:
             found.setdefault(place, set()).add(Read("way", edge.source))

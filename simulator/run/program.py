@@ -88,14 +88,22 @@ class Program:
     """The snapshot, compiled.
 
     `switches` are the seeded faults that are on; only engine and recovery look at them. `visit_cap` saturates
-    the counts of visits. Raises NotSimulated.
+    the counts of visits; with `last_turn` a run that ended badly gives the conversation one turn more.
+    Whoever runs it says whether it `presents` a run that has ended or waits, and is refused else.
     """
 
     def __init__(
-        self, snapshot: Snapshot, *, switches: frozenset[str] = frozenset(), visit_cap: int = 2
+        self,
+        snapshot: Snapshot,
+        *,
+        switches: frozenset[str] = frozenset(),
+        visit_cap: int = 2,
+        presents: bool = False,
+        last_turn: bool = False,
     ) -> None:
-        if snapshot.presentation is not None:
-            raise NotSimulated(f"not simulated yet: the presentation at the end of {snapshot.workflow}")
+        if snapshot.presentation is not None and not presents:
+            raise NotSimulated(f"not simulated here yet: the presentation at the end of {snapshot.workflow}")
+        self.last_turn = last_turn
         self.snapshot = snapshot
         self.switches = switches
         self.visit_cap = visit_cap
@@ -103,6 +111,8 @@ class Program:
         self.nodes = {name: node_of(name, node, snapshot) for name, node in sorted(snapshot.nodes.items())}
         mounts = snapshot.composition.mounts
         self.mounts = {path: _mount(path, mount, snapshot) for path, mount in sorted(mounts.items())}
+        shown = snapshot.presentation
+        self.presentation = None if shown is None else compile_expression(shown)
         self.title = None if snapshot.title is None else compile_expression(snapshot.title)
         self.accepts = acceptor(snapshot.input, snapshot.types)
         self.max_steps = number(snapshot.max_steps)

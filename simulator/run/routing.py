@@ -25,10 +25,11 @@ MAX_ARROWS: Final = 1_000
 
 
 class Route(NamedTuple):
-    """The events to commit and the state after them."""
+    """The events to commit, the state after them, and the one before the run ended, if it did."""
 
     events: tuple[Event, ...]
     run: Run
+    before: Run
 
 
 class _Dead(Exception):
@@ -45,15 +46,17 @@ class _Walk:
     def __init__(self, program: Program, run: Run) -> None:
         self.program = program
         self.run = run
+        self.before = run
         self.events: list[Event] = []
         self.arrows = 0
 
     def say(self, event: Event) -> None:
         self.events.append(event)
+        self.before = self.run
         self.run = fold(self.program, self.run, event)
 
     def route(self) -> Route:
-        return Route(tuple(self.events), self.run)
+        return Route(tuple(self.events), self.run, self.before)
 
 
 def start(program: Program, run: Run, first: Event | None = None) -> Route:

@@ -55,12 +55,19 @@ class Notice(NamedTuple):
     message: str
 
 
+class Owed(NamedTuple):
+    """A turn of the conversation that is due, `presentation` or `fallback`, and what the model is told."""
+
+    kind: str
+    text: str
+
+
 class Run(NamedTuple):
     """The fold. Values are canonical JSON texts.
 
     `exits` holds `[exit, output]` by mount, and `[choice, what it asked for]` by decision; `done` is the
     order of finished nodes, kept only where `latest` is read; `error` is that of the ended node; `outbox`
-    outlives the end of the run.
+    and `owed` outlive the end of the run.
     """
 
     position: Position = Position()
@@ -78,6 +85,7 @@ class Run(NamedTuple):
     error: str = ""
     request: Request | None = None
     outbox: tuple[Notice, ...] = ()
+    owed: Owed | None = None
 
 
 FINAL = frozenset({"completed", "failed", "timed_out", "cancelled"})
@@ -99,7 +107,9 @@ def fold(program: Program, run: Run, event: Event) -> Run:
     if step is not None:
         run = step(program, run, event)
     elif event.type in _END_EVENTS:
-        run = Run(Position(_END_EVENTS[event.type]), run.input, outbox=run.outbox)
+        status = _END_EVENTS[event.type]
+        owed = None if status == "cancelled" else run.owed
+        run = Run(Position(status), run.input, outbox=run.outbox, owed=owed)
     return run
 
 
@@ -231,7 +241,12 @@ def _parked(program: Program, run: Run, event: Event) -> Run:
 
 
 def _run_started(program: Program, run: Run, event: Event) -> Run:
-    return run._replace(position=run.position._replace(status="running"))
+    return run._replace(position=run.position._replace(status="running"), owed=None)
+
+
+def _turn(program: Program, run: Run, event: Event) -> Run:
+    given = event.type == "turn_given"
+    return run._replace(owed=None if given else Owed(event.text("kind"), event.text("prompt")))
 
 
 def _waiting(program: Program, run: Run, event: Event) -> Run:
@@ -278,6 +293,8 @@ _FOLDS: dict[str, Callable[[Program, Run, Event], Run]] = {
     "node_failed": _failed,
     "include_entered": _entered,
     "include_exited": _exited,
+    "turn_deferred": _turn,
+    "turn_given": _turn,
     "pause_requested": _pausing,
     "pause_withdrawn": _pausing,
     "run_paused": _paused,

@@ -23,7 +23,7 @@ class Engine(NamedTuple):
     turn is being aborted), `held` (paused), `watching` (somebody else works on the run), `parked` (the run
     was left to its session), `checking` (a submission), `refused` (the definition is another one), `over`.
     `cold` says that the step in flight was interrupted by a crash, `edited` that the host is about to load
-    another definition than that of the run.
+    another definition than that of the run, `telling` that a turn after the end waits to be delivered.
     """
 
     phase: str = "down"
@@ -32,6 +32,7 @@ class Engine(NamedTuple):
     answer: Answer | None = None
     cold: bool = False
     edited: bool = False
+    telling: bool = False
 
 
 class View(NamedTuple):

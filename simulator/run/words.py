@@ -65,6 +65,11 @@ def not_submitted(prompts: int) -> str:
     return f"The model settled {prompts} times without submitting the output of this step."
 
 
+def fallback(workflow: str, status: str, error: str) -> str:
+    """What a model is told of a run that ended badly, so that it can tell the person."""
+    return f"The workflow {workflow} ended as {status}: {error} Tell the person so, in a sentence."
+
+
 def too_long(length: int, limit: int) -> str:
     """The error of an answer over its limit."""
     return f"The answer has {length} characters; the limit is {limit}."

@@ -225,7 +225,13 @@ class Setup:
         self.fault = fault
         self.reference = snapshot.workflow if reference is None else reference
         switches = frozenset() if fault is None else frozenset({fault})
-        program = Program(snapshot, switches=switches, visit_cap=visit_cap)
+        program = Program(
+            snapshot,
+            switches=switches,
+            visit_cap=visit_cap,
+            presents=True,
+            last_turn="last-turn" in hosting.also,
+        )
         self.inputs = inputs_of(snapshot) if input is None else (input,)
         source = provider or GeneratedProvider(snapshot)
         self.world = World(program, source, self.inputs[0], scripted=scripted, hosting=hosting)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.simulator.flows import ANSWER, ASK, DECIDE, LOOP, PAY, builtin, flow
 from windtunnel.simulator import Exploration, explore, handlers, invariants
+from windtunnel.simulator.chat import log as logs
 from windtunnel.simulator.chat import loop
 from windtunnel.simulator.chat.log import Answer
 from windtunnel.simulator.events import ANSWER_ENTRY, Abort, Commit, Event, Record, Settled, StepRef, Tell
@@ -46,13 +47,15 @@ from windtunnel.simulator.invariants import (
     TEXT,
     TIME,
     TOOLS,
+    TURN,
     TYPES,
     WINNER,
 )
 from windtunnel.simulator.run import completion, decisions, effects, engine, recovery, routing, state
 
 Patch = Callable[[pytest.MonkeyPatch], None]
-SMALL = {"answer": ANSWER, "decide": DECIDE, "loop": LOOP, "pay": PAY, "ask": ASK}
+SHOWN = DECIDE.replace("revision 1", 'revision 1\n  presentation "Say it."', 1)
+SMALL = {"answer": ANSWER, "decide": DECIDE, "loop": LOOP, "pay": PAY, "ask": ASK, "shown": SHOWN}
 BY_SWITCH = {RESPONSES: "W01", SETTLED: "W04", ADOPTION: "W02", SUBMISSION: "W08", RERUN: "W12"}
 BY_SWITCH |= {ASKED: "W13", WINNER: "W15", CANCELLED: "W19", NOTICES: "W22", ONCE: "W23"}
 BY_SWITCH |= {TIME: "W25", FENCE: "W11", DEFINITION: "W17", REFUSALS: "W32", TYPES: "W21"}
@@ -239,6 +242,15 @@ def approves_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     wrap(monkeypatch, decisions, "up", change)
 
 
+def asks_for_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who starts again does not look whether the session was asked for its last turn."""
+
+    def change(original: Any, *arguments: Any) -> Any:
+        return original(*arguments)._replace(turned=False)
+
+    wrap(monkeypatch, logs, "branch", change)
+
+
 PATCHES: dict[str, tuple[str, Patch]] = {
     STARTED: ("pay", calls_without_a_word),
     BYPASS: ("ask", approves_by_itself),
@@ -258,6 +270,7 @@ PATCHES: dict[str, tuple[str, Patch]] = {
     MUTED: ("decide", talks_on),
     TOOLS: ("decide", leaves_calls_open),
     PAUSE: ("answer", wakes_up_alone),
+    TURN: ("shown", asks_for_it_again),
 }
 
 

@@ -8,6 +8,7 @@ from windtunnel.simulator.chat.log import (
     MANY,
     NEW,
     Answer,
+    Branch,
     Log,
     age,
     append,
@@ -64,7 +65,7 @@ def test_a_new_attempt_leaves_the_past_behind() -> None:
     """An answer is kept as an older one where its node can come again, and nowhere else."""
     before = log(PROMPT, answer("one"))
     kept = age(before, frozenset({"say"}))
-    assert branch(kept, "say") == (False, None, Answer("one", "stop"), None)
+    assert branch(kept, "say") == Branch(False, None, Answer("one", "stop"))
     assert age(before, frozenset()) == age(log(PROMPT), frozenset())
     again = age(append(append(kept, PROMPT), answer("two")), frozenset({"say"}))
     assert branch(again, "say").older == Answer("two", "stop")

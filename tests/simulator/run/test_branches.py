@@ -68,9 +68,9 @@ def test_a_new_attempt_forgets_the_branch_that_was_left() -> None:
     """And there is no way back to an answer of an older attempt."""
     log = logs.append(logs.NEW, Row("step", node="a", attempt="current"))
     log = logs.append(logs.append(log, Row("assistant", "x", stop="stop")), Row("leaf"))
-    assert logs.branch(log, "a") == (False, None, None, logs.Answer("x", "stop"))
+    assert logs.branch(log, "a") == logs.Branch(False, None, None, logs.Answer("x", "stop"))
     aged = logs.age(log, frozenset({"a"}))
-    assert logs.branch(aged, "a") == (False, None, None, None)
+    assert logs.branch(aged, "a") == logs.Branch(False, None, None)
 
 
 @pytest.mark.parametrize("text", [ANSWER, DECIDE])

@@ -27,6 +27,7 @@ from tests.simulator.flows import (
 )
 from windtunnel.simulator import InputRefused, NotSimulated, simulate
 from windtunnel.simulator.providers.behaviour import SILENCE, Addressed, Submit, submission
+from windtunnel.simulator.run.program import Program
 
 STALL = Turn(stalls=True)
 
@@ -373,7 +374,9 @@ def test_the_contract_stands_last_in_the_prompt() -> None:
     assert f'"attempt": "{submit["attemptId"]}"' in submit["payload"]["prompt"]
 
 
-def test_a_presentation_is_refused_by_name() -> None:
-    """Nothing pretends: what does not run yet is named and not passed over."""
+def test_a_presentation_is_refused_by_name_where_nobody_gives_it() -> None:
+    """Nothing pretends: what does not run is named and not passed over."""
+    shown = flow(ANSWER.replace("revision 1", 'revision 1\n  presentation "Sum it up."', 1))
     with pytest.raises(NotSimulated, match="the presentation at the end of"):
-        simulate(flow(ANSWER.replace("revision 1", 'revision 1\n  presentation "Sum it up."', 1)))
+        Program(shown)
+    assert simulate(shown).status == "completed"
