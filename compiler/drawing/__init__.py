@@ -6,6 +6,7 @@ style      what tells things apart: words, colours and line styles
 lettering  texts cleaned, measured and cut
 wording    what is written about a node
 picture    boxes, ports, arrows and sheets, before they have places
+reading    the order of reading, and what leads back
 sketch     a snapshot to a picture
 marking    what changed, what was taken
 remarks    findings and facts beside what the snapshot says

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from windtunnel.compiler.drawing.picture import Arrow, Box, Expand, Picture, Port, Sheet
+from windtunnel.compiler.drawing.reading import read
 from windtunnel.compiler.drawing.style import Flow
 from windtunnel.compiler.drawing.wording import (
     Place,
@@ -95,8 +96,8 @@ def sheet_of(parts: Parts, scope: str, visible: frozenset[str]) -> Sheet:
     edges = parts.edges.get(scope, [])
     shared = _shared_counters(edges)
     arrows = _merged(arrow for edge in edges for arrow in _arrows(edge, place, shared))
-    arrows = turned(arrows, _join(scope, "start"))
-    order = {name: index for index, name in enumerate(reading_order(arrows, _join(scope, "start")))}
+    names, arrows = read(arrows, _join(scope, "start"))
+    order = {name: index for index, name in enumerate(names)}
     arrows = _uncrowded(arrows, order, visible)
     matches = {_source(edge): edge for edge in edges if edge.subject is not None and edge.on == "ok"}
     boxes = [_start_box(snapshot, scope, mount, place)]
@@ -321,53 +322,3 @@ def _distance(arrow: Arrow, order: Mapping[str, int]) -> tuple[bool, bool, int, 
     """How good an arrow is for finding its target: the usual way, forward, from near by."""
     steps = order[arrow.target] - order[arrow.source]
     return arrow.flow in ("failure", "limit"), steps <= 0, abs(steps), arrow.keys
-
-
-def _ways(arrows: Sequence[Arrow]) -> dict[str, list[Arrow]]:
-    """The arrows that leave each box; the usual way first."""
-    ways: dict[str, list[Arrow]] = {}
-    for arrow in sorted(arrows, key=lambda arrow: (arrow.flow != "ok", arrow.flow, arrow.keys)):
-        ways.setdefault(arrow.source, []).append(arrow)
-    return ways
-
-
-def _walk(arrows: Sequence[Arrow], start: str) -> tuple[list[str], set[int]]:
-    """Depth first from `start`: the boxes in reading order, and which arrows lead back (by `id`)."""
-    ways = _ways(arrows)
-    order: list[str] = []
-    back: set[int] = set()
-    state: dict[str, bool] = {}
-    for root in (start, *sorted(ways)):
-        if root in state:
-            continue
-        left: list[str] = []
-        state[root] = True
-        stack = [(root, iter(ways.get(root, [])))]
-        while stack:
-            name, rest = stack[-1]
-            arrow = next(rest, None)
-            if arrow is None:
-                stack.pop()
-                state[name] = False
-                left.append(name)
-            elif arrow.target not in state:
-                state[arrow.target] = True
-                stack.append((arrow.target, iter(ways.get(arrow.target, []))))
-            elif state[arrow.target]:
-                back.add(id(arrow))
-        order += reversed(left)
-    return order, back
-
-
-def turned(arrows: list[Arrow], start: str) -> list[Arrow]:
-    """The arrows with those that lead back marked as loops; failure routes and limits keep their meaning."""
-    _order, back = _walk(arrows, start)
-    return [
-        replace(arrow, flow="loop") if id(arrow) in back and arrow.flow == "ok" else arrow for arrow in arrows
-    ]
-
-
-def reading_order(arrows: Sequence[Arrow], start: str) -> list[str]:
-    """The boxes so that every arrow that does not lead back goes forward; the start is the first."""
-    order, _back = _walk(arrows, start)
-    return order
