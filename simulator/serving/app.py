@@ -51,6 +51,7 @@ LOCAL_HOSTS: Final = ("127.0.0.1", "localhost", "[::1]")
 PAGE: Final = {
     "/": ("page.html", "text/html"),
     "/page.css": ("page.css", "text/css"),
+    "/merging.js": ("merging.js", "text/javascript"),
     "/reducer.js": ("reducer.js", "text/javascript"),
     "/tab.js": ("tab.js", "text/javascript"),
     "/page.js": ("page.js", "text/javascript"),

@@ -191,7 +191,7 @@ function draw() {
   const stands = standings(items);
   arrange(at("transcript"), items, shownKey, makeRow, (article, shown) =>
     updateRow(article, shown, stands.get(shown.row) && `${stands.get(shown.row)}`));
-  drawNotices(view);
+  drawNotices(view, connection);
   const busy = view.activity !== "idle";
   at("empty").hidden = !view.hydrated || items.length > 0 || standing.run !== undefined;
   at("stop").hidden = !busy;
@@ -205,11 +205,12 @@ function draw() {
   if (follows) page.scrollTop = page.scrollHeight;
 }
 
-function drawNotices(view) {
+function drawNotices(view, connection) {
   const turn = view.turn;
   const told = view.notices.filter((notice) => notice.turnId === turn).map((notice) => notice.message);
   const lines = [...told, ...view.warnings.slice(-SHOWN_NOTICES)];
   if (standing.trouble) lines.push(standing.trouble);
+  if (!view.hydrated && connection === "offline") lines.push("The history could not be loaded yet; trying again.");
   arrange(at("notices"), lines.map((text, place) => ({ text, place })), (line) => `${line.place} ${line.text}`,
     (line) => make("p", "notice", line.text), () => {});
 }

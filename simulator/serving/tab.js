@@ -120,7 +120,6 @@ export class Tab {
     const answer = await this.ask("GET", "/snapshot");
     this.hydrating = false;
     if (answer === null || answer.status !== 200) {
-      this.show(warn(this.view, "the history could not be loaded; trying again"));
       this.connectLater();
       return;
     }

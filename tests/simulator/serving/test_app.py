@@ -173,7 +173,7 @@ def test_a_cursor_is_continued_or_told_why_not(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_takes_too_little_is_cut_off(tmp_path: Path) -> None:
-    """F35: its stream ends with the reason, and it starts anew from a snapshot; others are not held up."""
+    """C42: its stream ends with the reason, and it starts anew from a snapshot; others are not held up."""
     with running(tmp_path / "chat.jsonl", backlog_limit=1) as server:
         frames = server.frames("1.1")
         next(frames)
@@ -199,7 +199,7 @@ def test_the_page_and_its_files(tmp_path: Path) -> None:
         page = server.ask("GET", "/")
         assert page.status == 200
         assert '<script type="module" src="/page.js">' in page.data
-        for name in ("page.css", "page.js", "tab.js", "reducer.js"):
+        for name in ("page.css", "page.js", "tab.js", "reducer.js", "merging.js"):
             text = server.ask("GET", f"/{name}").data
             for word in ("http://", "https://", "innerHTML", "insertAdjacentHTML"):
                 assert word not in text

@@ -109,7 +109,7 @@ def test_a_tool_lands_under_its_own_turn(page: Page, tmp_path: Path) -> None:
 
 
 def test_a_reload_in_mid_answer_shows_the_text_whole(page: Page, tmp_path: Path) -> None:
-    """A200, C32, F31: not only what comes after it."""
+    """A200, C32: not only what comes after it."""
     with running(tmp_path / "chat.jsonl", shut=True) as server:
         visit(page, server)
         say(page, "hello there")
@@ -128,8 +128,23 @@ def test_a_reload_in_mid_answer_shows_the_text_whole(page: Page, tmp_path: Path)
         reach(page, server)
 
 
+def test_a_history_that_cannot_be_loaded_is_no_empty_chat(page: Page, tmp_path: Path) -> None:
+    """C22: it says so and tries again; then everything is there."""
+    with running(tmp_path / "chat.jsonl") as server:
+        server.talk("hello", 1)
+        page.set_default_timeout(LONGEST_S * 1_000)
+        page.route("**/snapshot", lambda route: route.abort())
+        page.goto(server.url)
+        page.get_by_text("The history could not be loaded yet").wait_for()
+        assert page.locator("#empty").is_hidden()
+        page.unroute("**/snapshot")
+        page.wait_for_selector(LIVE)
+        reach(page, server)
+        assert page.locator(".notice").count() == 0
+
+
 def test_a_killed_server_loses_nothing(page: Page, tmp_path: Path) -> None:
-    """F35, A49, C41, Authority 3: killed in mid-answer with messages waiting, and started again on the same
+    """F3, F41, A49, C41, L1: killed in mid-answer with messages waiting, and started again on the same
     port: what was accepted is there, the row that was open is closed under its id, and what waits is offered.
     """
     log = tmp_path / "chat.jsonl"
@@ -161,7 +176,7 @@ def test_a_killed_server_loses_nothing(page: Page, tmp_path: Path) -> None:
 
 
 def test_two_tabs_show_the_same(chromium: Browser, page: Page, tmp_path: Path) -> None:
-    """A60, C23, V21: both send under numbers of their own, both see both."""
+    """F36, C23: both send under numbers of their own, both see both."""
     with running(tmp_path / "chat.jsonl") as server:
         other = page.context.new_page()
         visit(page, server)
@@ -177,7 +192,7 @@ def test_two_tabs_show_the_same(chromium: Browser, page: Page, tmp_path: Path) -
 
 
 def test_a_bad_wire_ends_as_the_snapshot(page: Page, tmp_path: Path) -> None:
-    """S48: requests lost, done twice, not answered; frames lost, doubled, late; streams cut: every message
+    """S43, S48, F37, F38, F42, L6: requests lost, done twice, not answered; frames lost, doubled, late; streams cut: every message
     once, in order, and page == snapshot == log.
     """
     with running(tmp_path / "chat.jsonl", chaos=7, heartbeat_s=0.2) as server:
@@ -292,7 +307,7 @@ def test_one_can_hear_the_page(page: Page, tmp_path: Path) -> None:
 
 
 def test_a_workflow_runs_in_the_page(page: Page, tmp_path: Path) -> None:
-    """A193, S20, CHAT: its prompt is a card with title and node, never a bubble; the answer stands under it,
+    """A193: its prompt is a card with title and node, never a bubble; the answer stands under it,
     and the run ends by its exit.
     """
     with running(tmp_path / "chat.jsonl", shut=True) as server:

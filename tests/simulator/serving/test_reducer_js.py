@@ -5,6 +5,7 @@ each step.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,9 @@ Did = tuple[list[Any], ViewState]
 def fold(chromium: Browser) -> Iterator[Page]:
     """A blank page that holds the reducer."""
     page = chromium.new_page()
-    source = files("windtunnel.simulator.serving").joinpath("reducer.js").read_text(encoding="utf-8")
+    folder = files("windtunnel.simulator.serving")
+    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("merging.js", "reducer.js")]
+    source = re.sub(r"import \{[^}]*\} from [^;]*;", "", "\n".join(texts))
     names = "NOTHING_SEEN, reduceEvent, hearHeartbeat, hydrate, addOptimistic, markAccepted, clearItems"
     page.add_script_tag(content=f"{source}\nglobalThis.reducer = {{ {names} }};", type="module")
     page.wait_for_function("globalThis.reducer !== undefined")

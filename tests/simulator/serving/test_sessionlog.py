@@ -17,7 +17,7 @@ LINE = line_of(Entry("e1", SessionOpened("main"), seq=1))
 
 
 def test_a_torn_end_is_cut_off_and_one_without_newline_is_kept(tmp_path: Path) -> None:
-    """A60, F51: only what was finished is built on."""
+    """F17: only what was finished is built on."""
     path = tmp_path / "chat.jsonl"
     path.write_text(f"{LINE}\n{LINE[:20]}")
     log = SessionLog(path)
@@ -69,7 +69,7 @@ def test_short_writes_are_finished(tmp_path: Path) -> None:
 def test_a_full_disk_delivers_nothing_and_the_session_goes_on_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """V32, C16: who waits is told, readers are cut off; with room again the same post is accepted."""
+    """V32, C16, F19, F22: who waits is told, readers are cut off; with room again the same post is accepted."""
     full = False
 
     def write(self: SessionLog, data: bytes) -> None:
@@ -94,7 +94,7 @@ def test_a_full_disk_delivers_nothing_and_the_session_goes_on_later(
 
 
 def test_one_process_holds_a_log_and_the_next_takes_over_when_it_is_dead(tmp_path: Path) -> None:
-    """C23, A40: while the first lives the second is refused, with its name; a killed one holds nothing."""
+    """F9, C23: while the first lives the second is refused, with its name; a killed one holds nothing."""
     path = tmp_path / "chat.jsonl"
     with process(path, 0) as first:
         with pytest.raises(LogRefused, match=f"served by another process .process {first.process.pid}"):

@@ -170,7 +170,7 @@ def take_until(frames: Any, kind: str) -> Any:
 
 @pytest.mark.parametrize("pieces", [0, 2])
 def test_a_killed_server_goes_on_with_its_run(tmp_path: Path, pieces: int) -> None:
-    """A05, A53, W02: killed while a step is asked, or in the middle of its answer: the next process resumes
+    """S17, A05, A53: killed while a step is asked, or in the middle of its answer: the next process resumes
     the same attempt of the same run, with the definition that it was begun with.
     """
     log = tmp_path / "chat.jsonl"
@@ -260,7 +260,7 @@ def crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[
 def test_wherever_the_server_dies_the_run_ends_as_it_would_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """B12, A05, A47, A54: each node is finished once, nothing stays open, and the readers agree; every second
+    """S21, F1, F2, F5, F24, F25, A54: each node is finished once, nothing stays open, and the readers agree; every second
     point here.
     """
     flow, left = crashes(tmp_path, monkeypatch)
