@@ -192,8 +192,8 @@ def test_two_tabs_show_the_same(chromium: Browser, page: Page, tmp_path: Path) -
 
 
 def test_a_bad_wire_ends_as_the_snapshot(page: Page, tmp_path: Path) -> None:
-    """S43, S48, F37, F38, F42, L6: requests lost, done twice, not answered; frames lost, doubled, late; streams cut: every message
-    once, in order, and page == snapshot == log.
+    """S43, S48, F37, F38, F42, L6: requests lost, done twice, not answered; frames lost, doubled, late; streams
+    cut off: every message once, in order, and page == snapshot == log.
     """
     with running(tmp_path / "chat.jsonl", chaos=7, heartbeat_s=0.2) as server:
         page.set_default_timeout(LONGEST_S * 1_000)
@@ -307,7 +307,7 @@ def test_one_can_hear_the_page(page: Page, tmp_path: Path) -> None:
 
 
 def test_a_workflow_runs_in_the_page(page: Page, tmp_path: Path) -> None:
-    """A193: its prompt is a card with title and node, never a bubble; the answer stands under it,
+    """Its prompt is a card with title and node, never a bubble; the answer stands under it,
     and the run ends by its exit.
     """
     with running(tmp_path / "chat.jsonl", shut=True) as server:

@@ -69,7 +69,7 @@ def test_short_writes_are_finished(tmp_path: Path) -> None:
 def test_a_full_disk_delivers_nothing_and_the_session_goes_on_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """V32, C16, F19, F22: who waits is told, readers are cut off; with room again the same post is accepted."""
+    """V32, C16, F19, F22: who waits is told, readers are cut off; with room again a post is accepted."""
     full = False
 
     def write(self: SessionLog, data: bytes) -> None:
