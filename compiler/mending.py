@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -28,6 +29,18 @@ def safe_fixes(diagnostics: Iterable[Diagnostic], file: str) -> tuple[Fix, ...]:
             chosen.append(fix)
             taken += fix.edits
     return tuple(chosen)
+
+
+def helps(before: Iterable[Diagnostic], after: Iterable[Diagnostic], fixes: Iterable[Fix]) -> bool:
+    """Whether at least one of the findings that were fixed is gone; else the fixes were none."""
+    meant = set(fixes)
+    fixed = Counter(_said(found) for found in before if not meant.isdisjoint(found.fixes))
+    left = Counter(_said(found) for found in after)
+    return any(left[said] < count for said, count in fixed.items())
+
+
+def _said(found: Diagnostic) -> tuple[str, str]:
+    return found.code, found.message
 
 
 def _touch(a: Edit, b: Edit) -> bool:

@@ -299,6 +299,8 @@ class Repairs:
                 message = f"`{sign}` is missing before {self.named(tokens[at])}"
             text = sign if kind in ("COMMA", "COLON", "NEWLINE", "DOT") else f" {sign}"
             fixes = self.fix("begin a new line" if sign == "\n" else f"insert `{sign}`", end, end, text)
+            if kind == "NEWLINE" and self.fresh(tokens, at):
+                fixes = []  # It stands on a line of its own: what came before it let the line go on.
             finding = partial(self.report, "WT0007", message, end, end, fixes=fixes)
             new = Token(kind, sign, end, end)
             yield self.tried(tokens, at, cost, None, (at, at), (new,), finding)

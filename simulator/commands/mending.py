@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from windtunnel.compiler import project
-from windtunnel.compiler.mending import MAX_ROUNDS, mended, safe_fixes
+from windtunnel.compiler.mending import MAX_ROUNDS, helps, mended, safe_fixes
 from windtunnel.compiler.pipeline import check
 from windtunnel.compiler.reader import BUILTIN, FileReader, Refused
 from windtunnel.dsl import Diagnostic, Severity, Source
@@ -47,7 +47,8 @@ class Mended:
 def mend_files(files: Sequence[str], allow_outside: bool) -> Mended:
     """Apply the safe fixes of each file; built-ins and imported files stay as they are.
 
-    A file is checked again after each round. It is written once, when it has no more errors than before.
+    A file is checked again after each round; one in which no finding goes away is not taken. It is written
+    once, when it has no more errors than before.
     """
     result = Mended()
     texts: dict[str, str] = {}
@@ -69,12 +70,17 @@ def _mend(file: str, text: str, allow_outside: bool, texts: dict[str, str], resu
         fixes = safe_fixes(found, name)
         if not fixes:
             break
-        now, applied = mended(now, fixes), applied + len(fixes)
-        found = check(_Overlay(under, name, now), name).diagnostics
-    if not applied:
-        return
+        tried = mended(now, fixes)
+        left = check(_Overlay(under, name, tried), name).diagnostics
+        helped = helps(found, left, fixes)
+        found = left if helped or _errors(left) > _errors(found) else found
+        if not helped:
+            break
+        now, applied = tried, applied + len(fixes)
     if _errors(found) > _errors(before):
         result.left.append(file)
+        return
+    if not applied:
         return
     texts[file] = now
     result.applied[file] = applied

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.compiler.test_explanation import PAGES
 from windtunnel.compiler.explanation import texts_of
-from windtunnel.compiler.mending import MAX_ROUNDS, mended, safe_fixes
+from windtunnel.compiler.mending import MAX_ROUNDS, helps, mended, safe_fixes
 from windtunnel.compiler.pipeline import check
 from windtunnel.compiler.reader import MemoryReader
 from windtunnel.dsl.codes import report
@@ -90,3 +90,13 @@ def test_the_safe_fixes_of_all_pages_help_and_come_to_an_end() -> None:
         assert safe_fixes(found, "main.flow") == (), path.name
         assert len(found) < len(before), path.name
     assert tried >= 3
+
+
+def test_fixes_that_change_nothing_are_none() -> None:
+    """Of several findings with the same words one less is progress; a finding that stays is not."""
+    two = [finding((0, 1, "A")), finding((4, 5, "E"))]
+    fixes = safe_fixes(two, "a")
+    assert not helps(two, two, fixes)
+    assert helps(two, two[:1], fixes)
+    assert helps(two, [], fixes)
+    assert not helps([], [], ())
