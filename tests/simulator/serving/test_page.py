@@ -192,8 +192,8 @@ def test_two_tabs_show_the_same(chromium: Browser, page: Page, tmp_path: Path) -
 
 
 def test_a_bad_wire_ends_as_the_snapshot(page: Page, tmp_path: Path) -> None:
-    """S43, S48, F37, F38, F42, L6: requests lost, done twice, not answered; frames lost, doubled, late; streams
-    cut off: every message once, in order, and page == snapshot == log.
+    """S43, S48, F37, F38, F42, L6: requests lost, done twice, not answered; frames lost, doubled, late;
+    streams cut off: every message once, in order, and page == snapshot == log.
     """
     with running(tmp_path / "chat.jsonl", chaos=7, heartbeat_s=0.2) as server:
         page.set_default_timeout(LONGEST_S * 1_000)

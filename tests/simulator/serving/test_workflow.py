@@ -260,8 +260,8 @@ def crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[
 def test_wherever_the_server_dies_the_run_ends_as_it_would_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S21, F1, F2, F5, F24, F25, A54: each node is finished once, nothing stays open, the readers agree; every
-    second point here.
+    """S21, F1, F2, F5, F24, F25, A54: each node is finished once, nothing stays open, the readers agree;
+    every second point here.
     """
     flow, left = crashes(tmp_path, monkeypatch)
     assert len(left) > 20
