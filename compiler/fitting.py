@@ -50,6 +50,9 @@ class Fitting:
         if isinstance(expr, Index):
             words = f"an item of {_words(expr.target)}" if _words(expr.target) != "this" else "an item"
             help = "the index may lie outside, and the first item is 0: " + help
+        if isinstance(expr, Binary) and expr.operator in ("/", "%"):
+            words = "a division" if expr.operator == "/" else "what a division leaves"
+            help = "it is null where the divisor is 0: " + help
         fixes = self._optional_read(read)
         self.findings.add("WT0402", f"{words} may be null, {use}", expr.span, help=help, fixes=fixes)
 

@@ -196,7 +196,10 @@ def _check_durations(typed: Typed, node: Node) -> None:
         if part is None or shape is None or not _is_never_positive(shape):
             continue
         typed.scope.file.findings.add(
-            "WT0511", f"the {keyword} of `{node.name.text}` is never more than zero", part.span
+            "WT0511",
+            f"the {keyword} of `{node.name.text}` is never more than zero",
+            part.span,
+            help="`timeout none` takes the deadline away" if keyword == "timeout" else None,
         )
 
 

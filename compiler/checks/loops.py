@@ -52,13 +52,13 @@ def _check_limits(typed: Typed) -> None:
             low, high = range_of(member)
             if low is None or (low >= 1 and high is not None):
                 continue
+            help = "bound the type, as in `int(1..20)`"
             if isinstance(member, LiteralShape):
                 message = f"a limit is at least 1, not {describe(member)}"
+                help = "where the arrow is never to be taken, lead it to what stands behind `then`"
             else:
                 message = f"a limit is surely at least 1 and has a largest value, unlike {describe(member)}"
-            typed.scope.file.findings.add(
-                "WT0310", message, count.span, help="bound the type, as in `int(1..20)`"
-            )
+            typed.scope.file.findings.add("WT0310", message, count.span, help=help)
 
 
 def range_of(member: Shape) -> tuple[float | None, float | None]:
