@@ -65,7 +65,7 @@ def test_what_cannot_be_formatted_is_wrong_usage(flow: Path, path: str) -> None:
 
 
 def test_every_file_of_the_repository_is_formatted() -> None:
-    """Those with errors cannot be; the formatter's own cases, and files as authors wrote them, must not be."""
+    """Those with errors cannot be; its own cases, and files as authors wrote them, must not be."""
     files = [
         path
         for folder in ("compiler", "examples", "simulator", "tests")
