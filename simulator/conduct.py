@@ -16,6 +16,7 @@ from windtunnel.simulator.events import (
     Emit,
     Event,
     Json,
+    Pause,
     PutBack,
     Reply,
     Timeout,
@@ -69,9 +70,9 @@ def definition(account: Account) -> None:
 
 
 def committed(account: Account, events: tuple[Event, ...]) -> None:
-    """Something is written by a host. To cancel a run, or to say what was shown, needs no definition."""
+    """Something is written by a host. What a person wants, or what was shown, needs no definition."""
     told = all(event.type == "notification_delivered" for event in events)
-    if not told and not isinstance(account.received, Cancel):
+    if not told and not isinstance(account.received, Cancel | Pause):
         account.check(DEFINITION, not account.watch.edited, "a run goes on by a definition that was edited")
 
 
