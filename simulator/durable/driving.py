@@ -81,16 +81,42 @@ def claim(place: Place, run: str, waits: Callable[[Held], None] | None = None) -
 
     `waits` is told whom it is waited for. Raises NoSuchRun and RunIsOver.
     """
-    owner, store = wall.owner(), place.store
-    found = store.claim(run, owner, wall.now_ms(), LEASE_MS, wall.is_dead)
+    claimant = _Claimant(place.store, run)
+    found = claimant.claim()
     if not isinstance(found, Held) or waits is None:
         return found
     waits(found)
     until = found.expires_ms
     while isinstance(found, Held) and found.expires_ms <= until:
         wall.nap()
-        found = store.claim(run, owner, wall.now_ms(), LEASE_MS, wall.is_dead)
+        found = claimant.claim()
     return found
+
+
+class _Claimant:
+    """Tries again and again. A lease that nobody renewed for as long as one lasts is over, although a clock
+    that was put back says that it has hours to go.
+    """
+
+    def __init__(self, store: Store, run: str) -> None:
+        self._store, self._run = store, run
+        self._expires_ms, self._tries = 0, 0
+
+    def claim(self) -> Claim | Held:
+        """One try; between two of them the caller naps."""
+        found = self._at(wall.now_ms())
+        if not isinstance(found, Held):
+            return found
+        if found.expires_ms != self._expires_ms:
+            self._expires_ms, self._tries = found.expires_ms, 0
+        self._tries += 1
+        if self._tries * wall.SLICE_MS <= LEASE_MS:
+            return found
+        found = self._at(found.expires_ms)
+        return found if isinstance(found, Held) else self._store.renew(found, wall.now_ms(), LEASE_MS)
+
+    def _at(self, now_ms: int) -> Claim | Held:
+        return self._store.claim(self._run, wall.owner(), now_ms, LEASE_MS, wall.is_dead)
 
 
 def work(place: Place, claimed: Claim, *, releases: bool = False) -> RunRecord:
@@ -219,7 +245,8 @@ def cancel(place: Place, run: str) -> RunRecord:
     """End a run: at once where nobody holds it, else through whoever does, or in their stead once they are
     gone. Raises NoSuchRun, RunIsOver and StoreRefused.
     """
-    claimed = claim(place, run)
+    claimant = _Claimant(place.store, run)
+    claimed = claimant.claim()
     if isinstance(claimed, Held):
         place.store.ask(run, "cancel", wall.now_ms())
     while isinstance(claimed, Held):
@@ -228,7 +255,7 @@ def cancel(place: Place, run: str) -> RunRecord:
         if record.status in FINAL:
             return record
         try:
-            claimed = claim(place, run)
+            claimed = claimant.claim()
         except RunIsOver:
             return place.store.run(run)
     host = _host(place, claimed, blind=True)  # A run can be ended whatever became of its session.

@@ -21,6 +21,7 @@ from tests.simulator.test_cli_store import ASKS, FLOW, Run, flow_file, killed_af
 from windtunnel.simulator import cli
 from windtunnel.simulator.commands.console import CLEAN, STOPPED, USAGE
 from windtunnel.simulator.durable import sessionfile, wall
+from windtunnel.simulator.durable.host import LEASE_MS
 from windtunnel.simulator.durable.session import missing
 from windtunnel.simulator.events import Event, Record
 from windtunnel.simulator.store import sqlite
@@ -286,6 +287,23 @@ def test_a_changed_record_beside_the_trace(windtunnel: Run, flow_file: str) -> N
     connection.close()
     code, _, err = windtunnel("runs", "run.db", "run-1")
     assert (code, "a record beside the trace was changed; go back" in err) == (USAGE, True)
+
+
+@pytest.mark.parametrize("command", ["resume", "cancel"])
+def test_a_clock_that_was_put_back(
+    windtunnel: Run, flow_file: str, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A lease that has an hour to go, and that nobody renews, is waited for no longer than any other."""
+    queued(windtunnel, flow_file)
+    with sqlite.open_store(Path("run.db")) as store:
+        store.claim("run-1", "7@elsewhere", wall.now_ms() + 3_600_000, LEASE_MS)
+    naps: list[int] = []
+    monkeypatch.setattr(wall, "nap", lambda: naps.append(1))
+    assert windtunnel(command, "run.db", "run-1")[0] == CLEAN
+    assert len(naps) == LEASE_MS // wall.SLICE_MS
+    with sqlite.open_store(Path("run.db")) as store:
+        held = store.claimed("run-1")
+        assert held is None or held.expires_ms <= wall.now_ms() + LEASE_MS
 
 
 def test_a_store_of_a_newer_program(windtunnel: Run, flow_file: str) -> None:
