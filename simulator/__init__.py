@@ -40,6 +40,7 @@ scenario/     one run as it is written, and what was expected of it
 report/       results in words
 testing       a plugin for pytest, and functions for tests
 strategies    workflows, scenarios and values for Hypothesis
+machines      the conversation as a stateful machine of Hypothesis
 commands/     the commands, one file each
 cli           the command line
 """

@@ -114,3 +114,54 @@ def test_the_simplest_of_all_is_quiet() -> None:
     assert sorted(flow.nodes) == ["last", "n0"]
     assert find(fault_plans(flow), lambda plan: True, settings=only) == ()
     assert find(schedules(), lambda schedule: True, settings=only).answers == ()
+
+
+def least(strategy: Any, wanted: Any) -> Any:
+    """What shrinking ends at."""
+    thorough = settings(FEW, database=None, max_examples=200, derandomize=True)
+    return find(strategy, wanted, settings=thorough)
+
+
+TALK = """language 1
+workflow talk {
+  input { topic: text(..20) }
+  agent say { prompt "Talk about ${input.topic}." expectedOutput assistant }
+  edges { start -> say -> exit done }
+}
+"""
+
+
+def test_workflows_shrink_to_what_was_asked_for() -> None:
+    """A loop is one node that goes back to itself once; a failure route one node with one."""
+    loop = least(flow_texts(), lambda text: "limit" in text)
+    assert loop.count("agent ") == 1
+    assert "true -> n0 limit 1 then -> last" in loop
+    route = least(flow_texts(), lambda text: "on failed" in text)
+    assert route.count("agent ") == 1
+    assert "n0 on failed -> last" in route
+
+
+def test_scenarios_and_plans_shrink_to_one_line() -> None:
+    """One act, one message or one fault is left, with the smallest input."""
+    talk = snapshot_of(TALK)
+    crash = least(fault_plans(talk), lambda plan: any(fault.kind == "crash" for fault in plan))
+    assert [(fault.kind, fault.moment.relation, fault.for_ms) for fault in crash] == [
+        ("crash", "after", None)
+    ]
+    scripted = least(scenarios(talk), lambda scenario: bool(scenario.provider))
+    assert scripted.input == {"topic": ""}
+    assert [[act.verb for act in turn] for line in scripted.provider for turn in line.turns] == [["says"]]
+    assert (scripted.person, scripted.faults) == ((), ())
+    person = least(scenarios(talk), lambda scenario: bool(scenario.person)).person
+    assert [line.verb for line in person] == ["sends"]
+
+
+def test_a_schedule_shrinks_to_the_one_choice_that_matters() -> None:
+    """The shortest way to a crash is one answer that is not the quiet one."""
+    talk = snapshot_of(TALK)
+
+    def crashes(schedule: Any) -> bool:
+        run = simulate(talk, choices=type(schedule)(schedule.answers))
+        return any(event["type"] == "crashed" for event in run.events)
+
+    assert len([answer for answer in least(schedules(), crashes).answers if answer]) == 1
