@@ -10,13 +10,11 @@ from windtunnel.simulator.events import (
     DURABLE,
     Action,
     Append,
-    Cancel,
     Commit,
     Edit,
     Emit,
     Event,
     Json,
-    Pause,
     PutBack,
     Reply,
     Timeout,
@@ -24,6 +22,9 @@ from windtunnel.simulator.events import (
 
 MOST_REFUSALS: Final = 3
 """Calls of a turn that are refused after its submission was accepted: the last of two messages' calls."""
+
+GOES_ON: Final = frozenset({"run_started", "run_resumed", "node_started", "node_finished"})
+"""Events by which a run goes on."""
 
 
 def beside(account: Account, actions: tuple[Action, ...], by: str) -> None:
@@ -70,9 +71,8 @@ def definition(account: Account) -> None:
 
 
 def committed(account: Account, events: tuple[Event, ...]) -> None:
-    """Something is written by a host. What a person wants, or what was shown, needs no definition."""
-    told = all(event.type == "notification_delivered" for event in events)
-    if not told and not isinstance(account.received, Cancel | Pause):
+    """Something is written by a host. What a person wants, is refused or shown needs no definition."""
+    if any(event.type in GOES_ON for event in events):
         account.check(DEFINITION, not account.watch.edited, "a run goes on by a definition that was edited")
 
 
