@@ -84,7 +84,12 @@ def _page(verdict: Verdict, snapshot: Snapshot, checked: Checked) -> bytes:
     from windtunnel.simulator.report.page.document import html_report, of_verdict
     from windtunnel.simulator.report.page.places import texts_of
 
-    return html_report(of_verdict(verdict, snapshot, texts_of(checked, snapshot)))
+    texts = texts_of(checked, snapshot)
+    root = checked.modules.root
+    written = next((module.source.text for module in checked.modules.order if module.name == root), "")
+    # What was expected stands in the file of the scenario.
+    files = {**texts.files, verdict.scenario.where.file: written}
+    return html_report(of_verdict(verdict, snapshot, texts._replace(files=dict(sorted(files.items())))))
 
 
 def _holds_wanted(file: str, selection: Selection) -> bool:

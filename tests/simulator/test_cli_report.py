@@ -110,6 +110,17 @@ def test_a_page_for_every_scenario(invoke: Invoke, tmp_path: Path) -> None:
     broken = data_of(tmp_path / "pages" / "it-says-hi-2.html")
     assert [where for _, _, where in broken["breaks"]] == [f"{flow}:8:60"]
     assert broken["again"].startswith("windtunnel test")
+    assert str(flow) in broken["files"]
+
+
+def test_pages_from_several_cores_are_those_from_one(invoke: Invoke, tmp_path: Path) -> None:
+    """The same bytes, and where a file is drawn from does not matter."""
+    files = ("examples/hello.scenarios.flow", "examples/charge.scenarios.flow")
+    for cores, folder in ((1, "one"), (2, "two")):
+        assert invoke("test", *files, "-j", cores, "--report", tmp_path / folder).code == 0
+    one = {file.name: file.read_bytes() for file in (tmp_path / "one").iterdir()}
+    assert len(one) > 4
+    assert one == {file.name: file.read_bytes() for file in (tmp_path / "two").iterdir()}
 
 
 @pytest.mark.parametrize(

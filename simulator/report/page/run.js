@@ -494,7 +494,13 @@
   for (const [row, said, where] of data.breaks) {
     const made = make("p", undefined, "break"), button = make("button", `✗ ${said}`, "link break");
     button.onclick = () => go(row);
-    made.append(button, where ? `  (${where})` : "");
+    const [, file, number] = /^(.*):(\d+):\d+$/.exec(where) ?? [];
+    made.append(button);
+    if (file in data.files) {
+      const place = make("button", where, "link");
+      place.onclick = () => { show("source"); reveal([file, Number(number)]); };
+      made.append("  ", place);
+    } else if (where) made.append(`  (${where})`);
     about.append(made);
   }
   if (data.again) {

@@ -7,16 +7,21 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.simulator.report.subjects import builtin, example, long_run, twice_answered
+from windtunnel.compiler import stage_file
 from windtunnel.compiler.pipeline import compile_workflow
 from windtunnel.compiler.reader import MemoryReader
+from windtunnel.compiler.scenario import Where, under
 from windtunnel.simulator import simulate
-from windtunnel.simulator.report.page.document import MAX_PAYLOAD, Subject, html_report, of_run
-from windtunnel.simulator.report.page.places import NO_TEXTS, texts_of
+from windtunnel.simulator.report.page.document import MAX_PAYLOAD, Subject, html_report, of_run, of_verdict
+from windtunnel.simulator.report.page.places import NO_TEXTS, Texts, texts_of
+from windtunnel.simulator.scenario.running import run_scenario
+from windtunnel.simulator.scenario.verdict import Broken, Cause
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -144,6 +149,21 @@ def test_a_counterexample_opens_at_its_break(page: Page) -> None:
     assert page.locator("#chat .assistant").count() == 0
     page.keyboard.press("n")
     assert page.locator("#chat .assistant").count() == 2
+
+
+def test_what_was_expected_is_a_link_to_its_line(page: Page) -> None:
+    """The place of a broken expectation opens the file of the scenario there."""
+    file = "examples/hello.scenarios.flow"
+    staged = stage_file(file)
+    text = staged.checked.modules.order[-1].source.text
+    scenario, snapshot = staged.scenarios[0]
+    verdict = run_scenario(under(scenario, file), snapshot, provider=None)
+    line = text[: text.index("expect run.exit")].count("\n") + 1
+    broken = Broken(Cause.EXPECTATION, "expect run.exit", "does not hold", Where(file, line, 3), 5)
+    subject = of_verdict(replace(verdict, broken=(broken,)), snapshot, Texts({file: text}, {}))
+    opened(page, subject)
+    page.locator("#about .break button", has_text=f"{file}:{line}").click()
+    assert "expect run.exit" in page.locator("#source .line.now").inner_text()
 
 
 def test_the_slider_moves_every_pane(page: Page) -> None:
