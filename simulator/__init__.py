@@ -35,8 +35,8 @@ durable/      runs on a real store, and every crash point there
 serving/      the conversation for real, in browsers of this machine
 worlds/       a small workflow for each seeded fault
 faults        bugs that real systems had, put back on purpose
-operations    simulate, explore, crashpoints, replay
 scenario/     one run as it is written, and what was expected of it
+operations    simulate, explore, crashpoints, replay
 report/       results in words
 testing       a plugin for pytest, and functions for tests
 strategies    workflows, scenarios and values for Hypothesis

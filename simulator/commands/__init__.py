@@ -6,6 +6,7 @@ console      exit codes, messages and output that is whole or absent
 options      options that several commands share
 progress     the bar while a search goes on
 naming       where a file lies and how its name looks from here
+severities   how much findings matter in a project
 loading      files to snapshots, with what is wrong told on the way
 input        the input of a run
 refusing     what the simulator refuses, told as wrong usage
@@ -18,7 +19,6 @@ staging      files to verdicts, on several cores
 watching     the picture of a run, while it runs
 stored       a store opened, a run of it told
 standings    where the runs of a store stand
-severities   how much findings matter in a project
 mending      safe fixes applied to files
 locking      the lock of a project on disk
 new          a workflow begun from an example
