@@ -32,6 +32,7 @@ from windtunnel.simulator.chat.turns import (
     AbortModel,
     AbortTool,
     Accept,
+    Announce,
     Batch,
     CallModel,
     CallSummary,
@@ -69,6 +70,9 @@ def step(state: Conversation, heard: Heard) -> tuple[Conversation, Batch]:
         case PromptStep(text, step_ref):
             if state.phase == "idle":
                 start_run(pen, (), UserMessage("", text, step=step_ref))
+        case Announce(text, step_ref):
+            if state.phase == "idle":
+                say(pen, UserMessage(pen.mint("t"), text, step=step_ref))
         case MoveBranch(target):
             if state.phase == "idle":
                 pen.set(leaf=target)

@@ -120,7 +120,10 @@ Part: TypeAlias = TextPart | ReasoningPart | ToolPart
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The workflow step whose prompt a user row is; `kind` is `step`, `reminder` or `resume`."""
+    """The workflow step whose prompt a user row is, or that tells people something.
+
+    `kind` is `step`, `reminder`, `resume` or `notice`.
+    """
 
     run: str
     node: str

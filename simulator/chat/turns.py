@@ -89,6 +89,17 @@ class PromptStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Announce:
+    """Something that a workflow tells people: a row of its own, which the model is not asked about.
+
+    It is heard while the loop is idle and ignored otherwise.
+    """
+
+    text: str
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
 class MoveBranch:
     """Go on from another entry of the tree; heard while idle, ignored otherwise."""
 
@@ -186,6 +197,7 @@ Heard: TypeAlias = (
     | Send
     | Continue
     | PromptStep
+    | Announce
     | MoveBranch
     | ModelDelta
     | ModelPartEnd

@@ -75,7 +75,6 @@ def command(
     from windtunnel.simulator.commands.refusing import refusals
     from windtunnel.simulator.serving.running import Plan, address, listen, serve
     from windtunnel.simulator.serving.sessionlog import LogRefused
-    from windtunnel.simulator.serving.workflow import NotServed
     from windtunnel.simulator.store.interface import StoreRefused
 
     snapshot = load_snapshot(file, allow_outside)
@@ -103,5 +102,5 @@ def command(
     try:
         with refusals(), listening:
             asyncio.run(serve(plan, listening, ready))
-    except (LogRefused, StoreRefused, NotServed) as problem:
+    except (LogRefused, StoreRefused) as problem:
         raise click.UsageError(str(problem)) from None

@@ -8,7 +8,7 @@ of the conversation's log.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from windtunnel.simulator.chat.entries import (
     Entry,
@@ -21,16 +21,19 @@ from windtunnel.simulator.chat.loop import Loop
 from windtunnel.simulator.chat.parts import TextPart, ToolPart
 from windtunnel.simulator.durable import session as sessions
 from windtunnel.simulator.durable.host import Host
-from windtunnel.simulator.durable.lines import attempts_of
+from windtunnel.simulator.durable.lines import attempts_of, delivered
 from windtunnel.simulator.durable.session import Ledger
 from windtunnel.simulator.durable.wall import WallClock
 from windtunnel.simulator.events import CURRENT, Abort, Action, Prompt, Reply, Timeout
-from windtunnel.simulator.moves import NOTHING, Draft, Links, moves
+from windtunnel.simulator.moves import NOTHING, Beyond, Draft, Links, moves
 from windtunnel.simulator.moves import Host as Locals
 from windtunnel.simulator.providers.behaviour import Provider
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.store.interface import Store
 from windtunnel.simulator.store.records import Claim
+
+NOTICE: Final = "notice"
+"""The kind of a step entry that tells people something."""
 
 Port = Callable[[Prompt | Reply | Abort], tuple[Action, ...]]
 """Takes what the engine says to its agent loop; gives what the loop says at once."""
@@ -55,6 +58,10 @@ def as_seen(entry: Entry) -> list[dict[str, Any]]:
             return [{"id": entry.id, "kind": "user", "text": text}]
         case UserMessage(text=text, step=step):
             assert step is not None, "a prompt of a step names it"
+            if step.kind == NOTICE:
+                return [
+                    {"id": entry.id, "kind": "notice", "runId": step.run, "nodeId": step.node, "text": text}
+                ]
             seen: dict[str, Any] = {"id": entry.id, "kind": "step", "text": text}
             seen |= {"runId": step.run, "nodeId": step.node, "attemptId": step.attempt}
             seen |= {"completion": step.completion, "prompt": step.kind}
@@ -119,7 +126,10 @@ class EngineHost(Host):
 
     def met(self, entries: Iterable[dict[str, Any]]) -> None:
         """Entries that became durable in the conversation."""
-        self.writer.recall(entries)
+        for entry in entries:
+            self.writer.recall([entry])
+            if entry["kind"] == NOTICE:
+                self.log = self.log._replace(noticed=True)
 
     def advance(self) -> bool:
         """One transition; False when nothing happens by itself, or only when a time is up."""
@@ -150,7 +160,22 @@ class EngineHost(Host):
     def _read_log(self) -> None:
         """What recovery may see of the conversation."""
         attempts = attempts_of(self.store.trace(self.claim.run))
-        self.log = sessions.fold(self.writer.entries, attempts, self.program.revisited, torn=False)
+        told = delivered(self.store.trace(self.claim.run))
+        self.log = sessions.fold(
+            self.writer.entries, attempts, self.program.revisited, delivered=told, torn=False
+        )
+
+    def _beyond(self) -> Beyond:
+        """A notification is recorded as delivered once it stands in the conversation."""
+        beyond = super()._beyond()
+        return beyond._replace(notice=beyond.notice and self.log.noticed)
+
+    @property
+    def to_tell(self) -> tuple[str, str] | None:
+        """The node and the message of the first notification that the conversation does not show yet."""
+        if not self.run.outbox or self.log.noticed:
+            return None
+        return self.run.outbox[0].node, self.run.outbox[0].message
 
     @property
     def attempt(self) -> str:

@@ -66,7 +66,7 @@ const shownKey = ({ row, item }) => {
 
 function makeRow(shown) {
   const { row } = shown;
-  if (row !== null && row.step) return makeStep();
+  if (row !== null && row.step) return makeStep(row);
   const article = make("article", "row");
   article.append(make("p", "label"), make("div", "parts"), make("p", "end muted"));
   return article;
@@ -143,10 +143,11 @@ function updatePart(element, part) {
   setText(element.children[4], output ?? "");
 }
 
-function makeStep() {
+function makeStep(row) {
   const article = make("article", "step");
   const fold = make("details");
   fold.append(make("summary"), make("pre", "prompt"));
+  fold.open = row.step.kind === "notice"; // It is meant for people; a prompt is not.
   article.append(fold, make("p", "status muted"));
   return article;
 }
@@ -160,7 +161,7 @@ function updateStep(article, row, status) {
   article.setAttribute("aria-label", `Workflow step ${step.nodeId}${again}`);
   setText(article.querySelector("summary"), `▶ ${title} › ${step.nodeId}${again}`);
   setText(article.querySelector(".prompt"), row.parts.map((part) => part.text).join("\n"));
-  const told = { working: "working…", done: "done", aborted: "interrupted", error: "failed", waiting: "sent" };
+  const told = { working: "working…", done: "done", aborted: "interrupted", error: "failed", waiting: "sent", told: "told" };
   setText(article.querySelector(".status"), told[status]);
 }
 
@@ -172,12 +173,12 @@ function standings(items) {
     if (row === null) continue;
     if (row.role === "user") {
       step = row.step ? row : null;
-      if (step !== null) found.set(step, "waiting");
+      if (step !== null) found.set(step, step.step.kind === "notice" ? "told" : "waiting");
     } else if (step !== null) {
       found.set(step, row.status === "streaming" ? "working" : row.status);
     }
   }
-  if (step !== null && tab.view.activity !== "idle") found.set(step, "working");
+  if (step !== null && step.step.kind !== "notice" && tab.view.activity !== "idle") found.set(step, "working");
   return found;
 }
 

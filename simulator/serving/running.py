@@ -90,7 +90,7 @@ async def serve(
     listening: socket.socket,
     ready: Callable[[uvicorn.Server, tuple[LogProblem, ...]], None],
 ) -> None:
-    """Serve until the process is asked to stop. Raises LogRefused, StoreRefused, NotServed and NotSimulated.
+    """Serve until the process is asked to stop. Raises LogRefused, StoreRefused and NotSimulated.
 
     `ready` is told once requests are answered, with the lines of the log that could not be used.
     """

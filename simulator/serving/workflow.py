@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from windtunnel.compiler.canonical import canonical
-from windtunnel.compiler.snapshot import NotifyNode, Snapshot
+from windtunnel.compiler.snapshot import Snapshot
 from windtunnel.simulator.chat.entries import (
     Commanded,
     Entry,
@@ -23,7 +23,7 @@ from windtunnel.simulator.chat.entries import (
 from windtunnel.simulator.chat.parts import Json, json_text
 from windtunnel.simulator.chat.parts import Step as StepOfRow
 from windtunnel.simulator.chat.requests import RawChunk
-from windtunnel.simulator.chat.turns import Interrupt, LoopEvent, PromptStep, RunTool, ToolDone
+from windtunnel.simulator.chat.turns import Announce, Interrupt, LoopEvent, PromptStep, RunTool, ToolDone
 from windtunnel.simulator.durable import wall
 from windtunnel.simulator.durable.driving import VISITS, Place, begin, claim, snapshot_of
 from windtunnel.simulator.durable.lines import ending, parsed, written
@@ -54,7 +54,7 @@ from windtunnel.simulator.providers.behaviour import Submit
 from windtunnel.simulator.providers.generated import GeneratedProvider
 from windtunnel.simulator.run.program import Program
 from windtunnel.simulator.serving.bodies import Refused
-from windtunnel.simulator.serving.engine import EngineHost, View, as_seen, view_of, visible
+from windtunnel.simulator.serving.engine import NOTICE, EngineHost, View, as_seen, view_of, visible
 from windtunnel.simulator.serving.frames import RUN
 from windtunnel.simulator.serving.service import Service
 from windtunnel.simulator.serving.speaking import WORKFLOW_TOOL, Words, broken, submitted, turn_words
@@ -64,19 +64,12 @@ from windtunnel.simulator.store.records import FINAL, Held, RunRecord
 WAITING: Final = "waiting"
 
 
-class NotServed(ValueError):
-    """The workflow does something that has no place in the conversation yet; the message says what."""
-
-
 class Workflow:
-    """One workflow, run after run, in one session. Raises NotServed and NotSimulated."""
+    """One workflow, run after run, in one session. Raises NotSimulated."""
 
     def __init__(
         self, place: Place, snapshot: Snapshot, input: JsonValue, reference: str, service: Service
     ) -> None:
-        told = sorted(id for id, node in snapshot.nodes.items() if isinstance(node, NotifyNode))
-        if told:
-            raise NotServed(f"{told[0]} notifies people, which a served conversation does not show yet")
         Program(snapshot, visit_cap=VISITS)
         self.place, self.snapshot, self.input, self.reference = place, snapshot, input, reference
         self.service = service
@@ -101,12 +94,13 @@ class Workflow:
         self._by_person = False
         self._over = False
         self._call: RunTool | None = None
+        self._telling = False
 
     # --- begun and taken up ---------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin a run. Raises Refused while one goes on."""
-        if self.host is not None and self.host.record.status not in FINAL:
+        if self.host is not None and not is_over(self.host.record):
             raise Refused(409, "run_in_progress", f"{self.host.record.run} is {self.host.record.status}")
         self._take_up(begin(self.place, self.snapshot, self.input, self.reference).run)
         self.pump()
@@ -130,7 +124,7 @@ class Workflow:
         self._rest()
         store = self.place.store
         record = store.run(run)
-        if record.status in FINAL:
+        if is_over(record):
             self.host = None
             return
         if self.host is not None:
@@ -157,6 +151,7 @@ class Workflow:
         """Let the engine go on as far as it can, and tell readers how it stands."""
         try:
             self._drain()
+            self._send()
         except StoreRefused as problem:
             self._give_up(problem)
         stands = None if self.host is None else (self.host.record, self.host.writer.last)
@@ -224,7 +219,7 @@ class Workflow:
         for record in runs:
             if record.run not in self._ends:
                 stands = self._stands(record)
-                if record.status in FINAL:
+                if is_over(record):
                     self._ends[record.run] = stands
                 found |= stands
         if runs:
@@ -272,9 +267,15 @@ class Workflow:
         return ()
 
     def _send(self) -> None:
-        """Send the prompt that waits, if the agent is idle."""
+        """Tell what is to be told and send the prompt that waits, if the agent is idle."""
         chat, host = self.service.host, self.host
-        if self._waiting is None or host is None or chat is None or chat.loop.phase != "idle":
+        if host is None or chat is None or chat.loop.phase != "idle":
+            return
+        if host.to_tell is not None and not self._telling:
+            node, text = host.to_tell
+            self._telling = True
+            self.service.hear(Announce(text, StepOfRow(host.writer.run, node, "", NOTICE, NOTICE)))
+        if self._waiting is None:
             return
         prompt, self._waiting = self._waiting, None
         self._out = prompt
@@ -354,7 +355,9 @@ class Workflow:
 
     def _begins(self, body: UserMessage) -> None:
         """A turn begins: that of the prompt which is out, or one of a person in the same run."""
-        if body.step is not None and self._out is not None:
+        if body.step is not None and body.step.kind == NOTICE:
+            self._telling = False
+        elif body.step is not None and self._out is not None:
             self._step, self._own, self._last, self._frozen = self._out.step, True, None, ""
             self._receive(Delivered(self._out))
         elif self._step is not None and self._own:
@@ -386,3 +389,8 @@ class Workflow:
             self._step = self._out = None
             self._by_engine = self._by_person = self._over = False
             self._receive(Settled(step, why))
+
+
+def is_over(record: RunRecord) -> bool:
+    """Whether a run has ended and has nothing left to tell."""
+    return record.status in FINAL and not record.untold

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from tests.simulator.chat.sessions import Session
 from windtunnel.simulator.chat.context import context_of_log, unpaired
-from windtunnel.simulator.chat.parts import ENDED_TOOL, ToolPart
+from windtunnel.simulator.chat.parts import ENDED_TOOL, Step, ToolPart
 from windtunnel.simulator.chat.reducer import hydrate, reduce_event
 from windtunnel.simulator.chat.requests import StreamResync
 from windtunnel.simulator.chat.rows import Seen, fold_log, seen, snapshot_of
 from windtunnel.simulator.chat.turns import (
+    Announce,
     CompactDone,
     Content,
     Heard,
@@ -21,6 +22,7 @@ from windtunnel.simulator.chat.turns import (
     ModelDone,
     ModelFailed,
     ModelPartEnd,
+    PromptStep,
     RetryDue,
     Settings,
     ToolDone,
@@ -48,7 +50,7 @@ STEPS = st.one_of(
     st.tuples(st.just("remove"), st.integers(0, 2)),
     st.tuples(st.just("hear"), MODEL),
     st.tuples(st.just("hear"), MODEL),
-    st.tuples(st.sampled_from(["restart", "torn", "tool", "tool", "retry", "compacted"])),
+    st.tuples(st.sampled_from(["restart", "torn", "tool", "tool", "retry", "compacted", "step", "notice"])),
 )
 
 
@@ -93,6 +95,10 @@ def do(session: Session, reader: Reader, step: tuple[object, ...], number: int) 
             session.hear(RetryDue(loop.attempt))
         case ("compacted",):
             session.hear(CompactDone(loop.call, None if number % 2 else "so far"))
+        case ("step",):
+            session.hear(PromptStep("do it", Step("run-1", "plan", "attempt-1", "submit")))
+        case ("notice",):
+            session.hear(Announce("it is done", Step("run-1", "report", "", "notice", "notice")))
         case _:
             if step == ("torn",):
                 session.tail = session.lines[-1][: len(session.lines[-1]) // 2]

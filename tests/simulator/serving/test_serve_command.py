@@ -28,7 +28,7 @@ def test_without_its_packages_it_says_what_to_install(
 
 
 def test_what_cannot_be_served_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A flow that is not there, a port that is taken, a log that is a folder, a flow that notifies."""
+    """A flow that is not there, a port that is taken, a log that is a folder."""
     assert serve("builtin:nothing") == 1
     listening = listen(0)
     with listening:
@@ -36,9 +36,6 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path, capsys: pytest.Capture
         assert "try --port 0" in capsys.readouterr().err
     assert serve("builtin:plain-summary", "--port", "0", "--session", str(tmp_path)) == 2
     assert "is a directory" in capsys.readouterr().err
-    log = str(tmp_path / "chat.jsonl")
-    assert serve("builtin:monitor", "--port", "0", "--session", log) == 2
-    assert "notifies people" in capsys.readouterr().err
     assert serve("builtin:plain-summary", "--port", "70000") == 2
 
 

@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.simulator.serving.servers import Client, event_in, process, running, snapshot_named
+from tests.simulator.serving.servers import Client, event_in, process, running
 from windtunnel.simulator.chat import wire
 from windtunnel.simulator.chat.rows import seen
-from windtunnel.simulator.durable.driving import Place
 from windtunnel.simulator.durable.lines import texts, written
 from windtunnel.simulator.serving.running import store_path
 from windtunnel.simulator.serving.sessionlog import SessionLog
-from windtunnel.simulator.serving.workflow import NotServed, Workflow
 from windtunnel.simulator.store.records import Claim, Line, RunRecord
 from windtunnel.simulator.store.sqlite import SqliteStore, open_store
 
@@ -205,13 +203,37 @@ def test_a_person_decides_in_the_page(tmp_path: Path) -> None:
         assert again.status == 409
 
 
-def test_what_a_conversation_does_not_show_is_refused_by_name(tmp_path: Path) -> None:
-    """A workflow that notifies people."""
-    with (
-        open_store(tmp_path / "runs", create=True) as store,
-        pytest.raises(NotServed, match="repairReport notifies people"),
-    ):
-        Workflow(Place(store, tmp_path / "runs"), snapshot_named("builtin:monitor"), None, "", None)  # type: ignore[arg-type]
+TELLS = """\
+language 1
+workflow tells {
+  revision 1
+  input { task: text(1..100) }
+  exits { done: { task: text } }
+  notify first "telling" { message "Begun: ${input.task}" }
+  agent work "working" {
+    prompt "Do ${input.task}"
+    expectedOutput { ok: true }
+  }
+  notify last "telling" { message "Ended: ${input.task}" }
+  compute done = { task: input.task }
+  edges { start -> first -> work -> last -> done -> exit done }
+}
+"""
+
+
+def test_people_are_told_once_each_in_order(tmp_path: Path) -> None:
+    """A notification is a row, recorded as delivered when it stands there, maybe by a later process."""
+    flow, log = flow_in(tmp_path, TELLS), tmp_path / "chat.jsonl"
+    with running(log, flow=flow) as server:
+        until_run(server, "completed", "start")
+    with running(log, flow=flow) as server:
+        while server.snapshot().rows[-1].text != "Ended: alpha":
+            server.gate.open()
+        rows = [(row.step.kind, row.text) for row in server.snapshot().rows if row.step is not None]
+        assert [text for kind, text in rows if kind == "notice"] == ["Begun: alpha", "Ended: alpha"]
+        assert seen(server.snapshot()) == seen(server.cold())
+    told = [line["nodeId"] for line in trace_of(log) if line["type"] == "notification_delivered"]
+    assert told == ["first", "last"]
 
 
 def test_every_step_of_a_larger_workflow_is_a_card(tmp_path: Path) -> None:
