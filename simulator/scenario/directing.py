@@ -106,7 +106,8 @@ class Director:
         if first is None:
             return self._rings([each for each in options if each.move.source == "clock"])
         if first.move.source in ("provider", "outside"):
-            return self._behaviour([each for each in options if each.move.source == first.move.source])
+            where = (first.move.source, first.move.seat)
+            return self._behaviour([each for each in options if (each.move.source, each.move.seat) == where])
         return self._repeated(first)
 
     def _rings(self, clocks: list[Option]) -> Option | None:
@@ -140,7 +141,7 @@ class Director:
 
     def _behaviour(self, options: list[Option]) -> Option | None:
         """What a model or an effect does: the next of the script, or the first behaviour that was made up."""
-        question = self._question(options[0].move.source)
+        question = self._question(options[0].move)
         if question is None or not self.menus.answers(question.node) or self._was_applied():
             return options[0]
         self.script.begin(question.node, self.place.visit(question.node))
@@ -151,11 +152,12 @@ class Director:
         self.script.sent()
         return next(each for each in options if each.move.label.partition(": ")[2] == wanted)
 
-    def _question(self, source: str) -> Question | None:
-        """What is asked: of the model, or of the world outside."""
-        if source == "provider":
-            return self.world.calls.values[self.state[PROVIDER]].question
-        call = self.world.outsides.values[self.state[OUTSIDE]].call
+    def _question(self, move: Move) -> Question | None:
+        """What is asked: of the model, or of the world outside, by the process that moves."""
+        seen = self.world.seated(self.state, move.seat)
+        if move.source == "provider":
+            return self.world.calls.values[seen[PROVIDER]].question
+        call = self.world.outsides.values[seen[OUTSIDE]].call
         return None if call is None else call.question
 
     def _was_applied(self) -> bool:

@@ -16,7 +16,19 @@ from windtunnel.simulator.clock import Clock
 from windtunnel.simulator.events import Answered, Say
 from windtunnel.simulator.scenario.cues import FaultCue, PersonCue
 from windtunnel.simulator.scenario.happenings import Happening, Place, fits
-from windtunnel.simulator.world import ENGINE, INBOX, PROVIDER, STORE, TIMER, WIRE, Move, Option, State, World
+from windtunnel.simulator.world import (
+    AROUND,
+    ENGINE,
+    INBOX,
+    PROVIDER,
+    STORE,
+    TIMER,
+    WIRE,
+    Move,
+    Option,
+    State,
+    World,
+)
 
 ANSWER: Final = "answer"
 """The name under which an answer on its way is repeated, delayed or lost."""
@@ -135,7 +147,8 @@ class People:
         said = "answers" if answer.choice is None else f"answers {answer.choice}"
         links = (state[INBOX], state[WIRE], state[PROVIDER], state[TIMER])
         message = self.world.messages.id(answer)
-        move = Move("", "answer", "engine", message, *links, here.twice, f"the person {said}")
+        role = self.world.role(state[AROUND])
+        move = Move("", "answer", "engine", message, *links, here.twice, f"the person {said}", 0, role)
         return self.world.follow(state, move)
 
     # --- verbs ----------------------------------------------------------------------------------------------
@@ -150,6 +163,9 @@ class People:
     def _cancels(self, state: State, line: PersonLine) -> Move | None:
         return self.move(state, "person", "cancel")
 
+    def _pauses(self, state: State, line: PersonLine) -> Move | None:
+        return self.move(state, "person", "pause")
+
     def _resumes(self, state: State, line: PersonLine) -> Move | None:
         return self.move(state, "person", "")
 
@@ -162,6 +178,7 @@ VERBS: Final[dict[str, Callable[[People, State, PersonLine], Move | None]]] = {
     "sends": People._sends,
     "presses": People._presses,
     "cancels": People._cancels,
+    "pauses": People._pauses,
     "resumes": People._resumes,
 }
 """What a person can do here beside answering, verb by verb; `refusing` turns every other verb away."""

@@ -12,8 +12,7 @@ from typing import Final
 from windtunnel.compiler.scenario import Expectation, FaultLine, PersonLine, Scenario, Where
 from windtunnel.simulator.scenario.verdict import Broken, Cause
 
-HOSTS: Final = (("interactive",),)
-VERBS: Final = ("sends", "answers", "presses", "cancels", "resumes")
+VERBS: Final = ("sends", "answers", "presses", "cancels", "pauses", "resumes")
 PROCESS_FAULTS: Final = (("crash", "host"),)
 REPEATABLE: Final = (
     "message_start",
@@ -36,7 +35,7 @@ WORLD_NAMES: Final = ("client",)
 
 def refusals(scenario: Scenario) -> tuple[Broken, ...]:
     """Everything in the scenario that is not simulated, in the order of the text; nodes refuse themselves."""
-    found = list(_host(scenario))
+    found: list[Broken] = []
     for person in scenario.person:
         found += _person(person)
     for fault in scenario.faults:
@@ -48,12 +47,6 @@ def refusals(scenario: Scenario) -> tuple[Broken, ...]:
 
 def _not(what: str, where: Where) -> Broken:
     return Broken(Cause.NOT_SIMULATED, "", f"not simulated yet: {what}", where)
-
-
-def _host(scenario: Scenario) -> Iterator[Broken]:
-    if scenario.host not in HOSTS:
-        words = " ".join(scenario.host)
-        yield _not(f"a {words} host", scenario.where)
 
 
 def _person(line: PersonLine) -> Iterator[Broken]:

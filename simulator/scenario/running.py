@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from windtunnel.compiler.scenario import Scenario
 from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.simulator.hosting import Hosting, hosting
 from windtunnel.simulator.providers.behaviour import Provider
 from windtunnel.simulator.providers.generated import GeneratedProvider, run_inputs
 from windtunnel.simulator.run.program import NotSimulated, Program
@@ -33,20 +34,28 @@ def run_scenario(
     """
     refused = list(refusals(scenario))
     try:
-        program = Program(snapshot, switches=switches, visit_cap=VISITS)
+        program = Program(snapshot, switches=switches, visit_cap=VISITS, presents=True)
     except NotSimulated as problem:
         refused.append(Broken(Cause.NOT_SIMULATED, "", str(problem), scenario.where))
     if refused:
         return Verdict(scenario, Status.REFUSED, tuple(refused))
     menus = ScriptedMenus(snapshot, scenario.provider, provider or GeneratedProvider(snapshot))
     try:
-        world = World(program, menus, _input(scenario, snapshot))
+        around = _hosting(scenario)
+        world = World(program, menus, _input(scenario, snapshot), hosting=around)
     except InputRefused as problem:
         broken = Broken(Cause.INPUT, "", f"the input does not fit: {problem}", scenario.where)
         return Verdict(scenario, Status.FAILED, (broken,))
     director = Director(scenario, world, menus)
     director.run()
     return _verdict(director)
+
+
+def _hosting(scenario: Scenario) -> Hosting:
+    """The hosts that a scenario names, and pauses where its person makes one."""
+    also = ("pause",) if any(line.verb == "pauses" for line in scenario.person) else ()
+    host, *origin = scenario.host
+    return hosting(host, origin="without" not in origin, also=also)
 
 
 def _input(scenario: Scenario, snapshot: Snapshot) -> JsonValue:

@@ -63,7 +63,7 @@ class World:
                 rows.append({"role": "user", "text": text or (queued.pop(0) if queued else "")})
             elif kind == "notice":
                 rows.append({"role": "notice", "text": text, "node": entry.get("nodeId")})
-            elif kind == "step":
+            elif kind in ("step", "turn"):
                 rows.append({"role": "prompt", "text": text, "node": entry.get("nodeId")})
             elif kind in ("assistant", "tool"):
                 rows.append({"role": kind, "text": text, "stop": entry.get("stop")})
@@ -105,7 +105,7 @@ class World:
         below: str | None = None
         count = 0
         for entry in self.entries:
-            if entry["kind"] == "step":
+            if entry["kind"] in ("step", "turn"):
                 below = entry.get("nodeId")
             elif entry["kind"] == "user":
                 below = None

@@ -11,9 +11,6 @@ from windtunnel.simulator.scenario.verdict import Cause, Status
 @pytest.mark.parametrize(
     ("body", "what", "line"),
     [
-        ("host detached with origin", "a detached with origin host", 0),
-        ("host direct", "a direct host", 0),
-        ("person {\npauses\n}", "a person who pauses", 2),
         ("person {\nreloads at 3s\n}", "a person who reloads", 2),
         ("person {\ncloses\n}", "a person who closes", 2),
         ("faults {\npower-loss host after run_started\n}", "`power-loss host`", 2),
@@ -39,5 +36,5 @@ def test_what_is_not_simulated_is_named(body: str, what: str, line: int) -> None
 
 
 def test_everything_is_named_at_once() -> None:
-    verdict = act("host direct\nperson {\nreloads\ncloses\n}\nfaults {\nreorder\n}")
-    assert len(verdict.broken) == 4
+    verdict = act("person {\nreloads\ncloses\n}\nfaults {\nreorder\n}")
+    assert len(verdict.broken) == 3
