@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from tests.compiler.snapshots import (
     snapshot,
 )
 from tests.compiler.test_compatibility import CHILD, PARENT, compiled
-from windtunnel.compiler.bounds import Bound, bounds, usual_number
+from windtunnel.compiler.bounds import MAX_COMPUTED, Bound, bounds, usual_number
 from windtunnel.compiler.facts import Facts, Guard, Unrouted, facts
 from windtunnel.compiler.pipeline import compile_workflow
 from windtunnel.compiler.places import START, places, reach
@@ -339,3 +340,13 @@ def test_a_long_formula_names_its_first_parts(monkeypatch: pytest.MonkeyPatch) -
     assert steps(made) == Bound("n0 + n1 + n2 + n3", 4)
     monkeypatch.setattr(windtunnel.compiler.bounds, "MAX_TERMS", 3)
     assert steps(made) == Bound("n0 + n1 + n2 + 1 more", 4)
+
+
+@pytest.mark.parametrize(("depth", "expected"), [(MAX_COMPUTED, 3), (MAX_COMPUTED + 1, None)])
+def test_computed_numbers_are_followed_only_so_far(depth: int, expected: int | None) -> None:
+    """Each reads the one before it; the first is a constant."""
+    names = [f"c{at}" for at in range(depth)]
+    nodes = {names[0]: compute(3)}
+    nodes |= {name: {"nodeType": "compute", "value": ["node", before]} for before, name in pairwise(names)}
+    edges = [edge("start", names[0]), *(edge(a, b) for a, b in pairwise(names)), edge(names[-1], "exit done")]
+    assert usual_number(snapshot(nodes, edges), ["node", names[-1]]) == expected

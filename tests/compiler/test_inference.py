@@ -7,6 +7,7 @@ import pytest
 from tests.compiler.cases import check_text, codes, concise
 from windtunnel.compiler.description import describe_whole
 from windtunnel.compiler.functions import FUNCTIONS
+from windtunnel.compiler.inference import MAX_WANTED
 from windtunnel.compiler.signatures import signature
 from windtunnel.compiler.types import RecordShape
 
@@ -438,3 +439,19 @@ workflow w {{
 """
     found = [d.message for d in check_text(text).diagnostics if d.code == "WT0423"]
     assert found == ["no submission can meet this"] * count
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_help_writes_out_only_short_types(more: int) -> None:
+    """At the limit, and one past it."""
+    name = "x" * (MAX_WANTED - len("{ : text }") + more)
+    text = f"""language 1
+workflow w {{
+  input {{ topic: text }}
+  exits {{ done: {{ {name}: text }} }}
+  agent a {{ prompt "${{input.topic}}" expectedOutput {{ other: text }} }}
+  edges {{ start -> a -> exit done }}
+}}
+"""
+    (found,) = [each for each in check_text(text).diagnostics if each.code == "WT0407"]
+    assert (found.help is None) == bool(more)

@@ -214,3 +214,10 @@ def test_a_limit_on_an_arrow_that_is_taken_once() -> None:
     text = LIMITED.replace("STEPS", "").replace("false -> write limit LIMIT2 then", "false")
     lines = found(text.replace("LIMIT1", "limit 2 then -> exit done"), "WT0311")
     assert lines == ["warning WT0311 this limit is never reached: the way does not come back to it"]
+
+
+def test_a_search_for_smaller_limits_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is used up nothing is said."""
+    assert len(limited("", "limit 3 then -> exit done", "3")) == 1
+    monkeypatch.setattr("windtunnel.compiler.checks.limits.MAX_WORK", 0)
+    assert limited("", "limit 3 then -> exit done", "3") == []

@@ -244,3 +244,16 @@ def test_a_file_of_a_near_name_is_suggested(tmp_path: Path) -> None:
     shipped = FileReader(tmp_path).read("builtin:autopaln")
     assert isinstance(shipped, Refused)
     assert shipped.help == "did you mean `autoplan`?"
+
+
+def test_a_folder_is_looked_through_for_near_names_only_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In order of their names, the last one at the limit and one past it."""
+    for name in ("a.flow", "b.flow", "helper.flow"):
+        (tmp_path / name).write_text(EMPTY)
+    for most, found in ((3, "did you mean `helper.flow`?"), (2, None)):
+        monkeypatch.setattr(reading, "MAX_NAMES", most)
+        missing = FileReader(tmp_path).read("helpr.flow")
+        assert isinstance(missing, Refused)
+        assert missing.help == found
