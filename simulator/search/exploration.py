@@ -40,7 +40,7 @@ DEFAULT_FAULTS: Final = 2
 MAX_RANDOM_RUNS: Final = 500
 """Random runs after a search that was too large to finish."""
 
-MAX_RANDOM_STEPS: Final = 100_000
+MAX_RANDOM_STEPS: Final = 20_000
 """Transitions of all of them together."""
 
 MAX_WALK: Final = 5_000
