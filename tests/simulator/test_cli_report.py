@@ -108,7 +108,7 @@ def test_a_page_for_every_scenario(invoke: Invoke, tmp_path: Path) -> None:
     assert "it says &lt;hi&gt;" in index
     assert "2 passed, 1 failed" in index
     broken = data_of(tmp_path / "pages" / "it-says-hi-2.html")
-    assert [where for _, _, where in broken["breaks"]] == [f"{flow}:8:60"]
+    assert [each[2:] for each in broken["breaks"]] == [[f"{flow}:8:60", ['run.output = "Hi"']]]
     assert broken["again"].startswith("windtunnel test")
     assert str(flow) in broken["files"]
 

@@ -18,6 +18,7 @@ from windtunnel.simulator.report.page.transcript import transcript
 from windtunnel.simulator.report.page.visits import quiet_visits
 from windtunnel.simulator.report.story import Mood, moment, named, story, told
 from windtunnel.simulator.report.verdicts import again as test_again
+from windtunnel.simulator.report.verdicts import value_text
 from windtunnel.simulator.scenario.verdict import Verdict
 from windtunnel.simulator.simulation import Film, Run
 
@@ -29,11 +30,15 @@ MAX_TOLD: Final = 400
 
 
 class Break(NamedTuple):
-    """Something that is wrong: the line of the trace that it shows at, what, and where it was written."""
+    """Something that is wrong: the line of the trace that it shows at, what, and where it was written.
+
+    `values` are parts of it with what they were then, a line each.
+    """
 
     seq: int
     text: str
     where: str = ""
+    values: tuple[str, ...] = ()
 
 
 class Subject(NamedTuple):
@@ -71,7 +76,12 @@ def of_run(
 def of_verdict(verdict: Verdict, snapshot: Snapshot, texts: Texts = NO_TEXTS) -> Subject:
     """A scenario."""
     breaks = tuple(
-        Break(one.seq, f"{one.text}: {one.message}" if one.text else one.message, str(one.where))
+        Break(
+            one.seq,
+            f"{one.text}: {one.message}" if one.text else one.message,
+            str(one.where),
+            tuple(f"{name} = {value_text(value)}" for name, value in one.values),
+        )
         for one in verdict.broken
     )
     ended = {"passed": "as expected", "failed": "not as expected", "refused": "not simulated yet"}
@@ -126,7 +136,7 @@ def _data(subject: Subject) -> dict[str, Any]:
         "good": subject.good,
         "notes": list(subject.notes),
         "again": subject.again,
-        "breaks": [[_row_of(rows, one.seq), one.text, one.where] for one in subject.breaks],
+        "breaks": [[_row_of(rows, one.seq), one.text, one.where, list(one.values)] for one in subject.breaks],
         "lanes": [[lane, lane in DURABLE] for lane in lanes],
         "rows": [_row(row) for row in rows],
         "visits": [list(visit) for visit in quiet_visits(rows)],

@@ -54,7 +54,8 @@ def index_page(verdicts: Sequence[Verdict]) -> bytes:
             lines.append(f"<h2>{text(file)}</h2><ul>")
         status, title = verdict.status.value, text(verdict.scenario.title)
         mark = f'<span class="{status}">{MARKS[verdict.status]}</span>'
-        broken = f"<p>{text(verdict.broken[0].message)}</p>" if verdict.broken else ""
+        first = verdict.broken[0] if verdict.broken else None
+        broken = f"<p>{text(f'{first.text} {first.message}')}</p>" if first is not None else ""
         lines.append(f'<li>{mark} <a href="{attribute(name)}">{title}</a>{broken}</li>')
     lines.append("</ul></body></html>" if file is not None else "</body></html>")
     return "\n".join(lines).encode("utf-8", "backslashreplace")

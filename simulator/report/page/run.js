@@ -491,7 +491,7 @@
   badge.classList.toggle("bad", !data.good);
   const about = element("about");
   for (const note of data.notes) about.append(make("p", note, "muted"));
-  for (const [row, said, where] of data.breaks) {
+  for (const [row, said, where, values] of data.breaks) {
     const made = make("p", undefined, "break"), button = make("button", `✗ ${said}`, "link break");
     button.onclick = () => go(row);
     const [, file, number] = /^(.*):(\d+):\d+$/.exec(where) ?? [];
@@ -502,6 +502,7 @@
       made.append("  ", place);
     } else if (where) made.append(`  (${where})`);
     about.append(made);
+    for (const value of values) about.append(make("p", value, "value muted"));
   }
   if (data.again) {
     const made = make("p", "again: ", "muted again");
