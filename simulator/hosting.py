@@ -49,6 +49,13 @@ class Hosting(NamedTuple):
     second: bool = False
     also: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The kind of host as a scenario names it."""
+        if self.host != DETACHED:
+            return (self.host,)
+        return (self.host, "with" if self.origin else "without", "origin")
+
     def to_json(self) -> dict[str, JsonValue]:
         """What differs from the usual."""
         found: dict[str, JsonValue] = {}

@@ -26,6 +26,7 @@ from windtunnel.compiler.scenario import (
 )
 from windtunnel.compiler.snapshot import DecisionNode, Snapshot
 from windtunnel.simulator.events import Action, Answered, Ask, Say
+from windtunnel.simulator.hosting import USUAL, Hosting
 from windtunnel.simulator.providers.behaviour import (
     Addressed,
     Behaviour,
@@ -249,7 +250,8 @@ def written(
     `end` is what the path comes to, `switches` the seeded faults that are on. What is written comes to the
     same end, or is not given out.
     """
-    scenario = _scenario(snapshot, _recorded(world, start, choices), input, title)
+    host = _host(world.hosting)
+    scenario = _scenario(snapshot, _recorded(world, start, choices), input, title, host)
     verdict = run_scenario(scenario, snapshot, switches=switches)
     broken = [each.message.partition(":")[0] for each in verdict.broken if each.cause is Cause.INVARIANT]
     reached = End(verdict.run_status, verdict.exit, broken[0] if broken else None)
@@ -258,6 +260,14 @@ def written(
         why = others[0] if others else f"it ends {reached.status}"
         raise Unwritable(f"the order of what happens at one moment ({why})")
     return _text(scenario, snapshot, end, switches)
+
+
+def _host(around: Hosting) -> tuple[str, ...]:
+    """The hosts as a scenario names them. Raises Unwritable for what none can name."""
+    unsaid = [name for name in around.also if name != "pause"]
+    if around.second or unsaid:
+        raise Unwritable(", ".join([*(["a second host"] if around.second else []), *unsaid]))
+    return around.words
 
 
 def _recorded(world: World, start: State, choices: Sequence[int]) -> _Notes:
@@ -275,7 +285,9 @@ def _recorded(world: World, start: State, choices: Sequence[int]) -> _Notes:
     return recorder.notes
 
 
-def _scenario(snapshot: Snapshot, notes: _Notes, input: JsonValue, title: str) -> Scenario:
+def _scenario(
+    snapshot: Snapshot, notes: _Notes, input: JsonValue, title: str, host: tuple[str, ...]
+) -> Scenario:
     lines: list[ScriptLine] = []
     for node in dict.fromkeys(node for node, _ in notes.turns):
         visits = {visit: turns for (name, visit), turns in notes.turns.items() if name == node}
@@ -287,7 +299,7 @@ def _scenario(snapshot: Snapshot, notes: _Notes, input: JsonValue, title: str) -
         title,
         snapshot.workflow,
         input,
-        ("interactive",),
+        host,
         tuple(lines),
         bool(lines),
         tuple(notes.person),
@@ -337,7 +349,8 @@ def _text(scenario: Scenario, snapshot: Snapshot, end: End, switches: frozenset[
     if end.invariant is not None:
         lines.append(f"# This breaks {end.invariant}.")
     lines.append(f"scenario {scalar_text(scenario.title)} for {scenario.workflow} {{")
-    body = [f"input {scalar_text(scenario.input)}"]
+    body = [] if scenario.host == USUAL.words else [f"host {' '.join(scenario.host)}"]
+    body.append(f"input {scalar_text(scenario.input)}")
     body += _block("provider", [_script_line(line) for line in scenario.provider])
     body += _block("person", [_person_line(line) for line in scenario.person])
     body += _block("faults", [_fault_line(line) for line in scenario.faults])

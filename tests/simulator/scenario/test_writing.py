@@ -23,6 +23,8 @@ SAYABLE = (
     "W04",
     "W05",
     "W06",
+    "W07",
+    "W10",
     "W12",
     "W13",
     "W15",
@@ -80,6 +82,14 @@ def pick() -> Snapshot:
     compiled = compile_workflow(MemoryReader({"pick.flow": FLOW}), "pick.flow")
     assert compiled.snapshot is not None
     return compiled.snapshot
+
+
+@pytest.mark.parametrize("id", ["W03", "W11"])
+def test_what_no_scenario_can_stage_is_refused_by_name(id: str) -> None:
+    """A second host, and what may happen beside the usual, but for pauses."""
+    found = explore(fault=id).violations
+    with pytest.raises(Unwritable, match="branch" if id == "W03" else "a second host"):
+        scenario_of(found[0].token, nothing)
 
 
 def test_runs_with_faults_are_written_down_or_refused_by_name() -> None:
