@@ -248,6 +248,7 @@ class _Known:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
+        self._sure: dict[tuple[str, int], bool] = {}
         self._inputs: dict[str, JsonValue] = {"": _defaults(snapshot.input)}
         for path, mount in sorted(snapshot.composition.mounts.items()):
             given = dict(_object(_defaults(mount.input_type)))
@@ -277,14 +278,19 @@ class _Known:
 
     def _is_sure(self, expression: Expression, depth: int = 0) -> bool:
         """Whether an expression depends on inputs alone, also through `let`s and computed nodes."""
-        for read in reads(expression, self._snapshot.lets):
-            node = self._snapshot.nodes.get(read.name) if read.kind == "node" else None
-            inner = node.value if isinstance(node, ComputeNode) else None
-            if read.kind != "input" and (
-                inner is None or depth >= MAX_COMPUTED or not self._is_sure(inner, depth + 1)
-            ):
-                return False
-        return True
+        return all(
+            read.kind == "input" or (read.kind == "node" and self._is_computed(read.name, depth))
+            for read in reads(expression, self._snapshot.lets)
+        )
+
+    def _is_computed(self, name: str, depth: int) -> bool:
+        known = self._sure.get((name, depth))
+        if known is None:
+            node = self._snapshot.nodes.get(name)
+            computed = isinstance(node, ComputeNode) and depth < MAX_COMPUTED
+            known = computed and isinstance(node, ComputeNode) and self._is_sure(node.value, depth + 1)
+            self._sure[name, depth] = known
+        return known
 
     def _value(self, expression: Expression) -> JsonValue:
         try:

@@ -13,6 +13,9 @@ from typing import Any, Final
 from windtunnel.compiler.reading import subexpressions
 from windtunnel.compiler.snapshot import ComputeNode, EdgeModel, Expression, Snapshot
 
+MAX_FOLLOWED: Final = 20
+"""Computed nodes and `let`s, each read by the one before it, that are followed."""
+
 _TURNED: Final = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 
 _Values = frozenset[tuple[str, Any]] | None
@@ -109,6 +112,7 @@ class _Assuming:
         self._truth = truth
         self._members = members
         self._open: set[str] = set()
+        self._known: dict[tuple[str, tuple[str, ...]], _Values] = {}
 
     def values(self, expression: Any, fields: tuple[str, ...]) -> _Values:
         """What is possible in the fields of an expression."""
@@ -134,11 +138,14 @@ class _Assuming:
 
     def _named(self, expression: Any, fields: tuple[str, ...]) -> _Values:
         inner = _definition(self._snapshot, expression, self._members)
-        if inner is None or expression[1] in self._open:
+        name = expression[1]
+        if inner is None or name in self._open:
             return None
-        self._open.add(expression[1])
-        found = self.values(inner, fields)
-        self._open.discard(expression[1])
+        if (name, fields) in self._known or len(self._open) >= MAX_FOLLOWED:
+            return self._known.get((name, fields))
+        self._open.add(name)
+        found = self._known[name, fields] = self.values(inner, fields)
+        self._open.discard(name)
         return found
 
     def _field(self, parts: Any, fields: tuple[str, ...]) -> _Values:

@@ -34,6 +34,9 @@ from windtunnel.dsl.syntax import (
 Value = tuple[str, str | int | float | bool | None]
 """A value with its kind, so that `true` and `1` differ; ("count", 1) grows for ever, ("count", -1) falls."""
 
+MAX_FOLLOWED: Final = 20
+"""Computed nodes and `let`s, each read by the one before it, that are followed."""
+
 TRUE: Final[Value] = ("bool", True)
 FALSE: Final[Value] = ("bool", False)
 _FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -74,8 +77,12 @@ def subject_reads(typed: Typed, route: Route) -> Iterator[Expr]:
     return parts_of(typed, route.match.subject, route.source)
 
 
-def parts_of(typed: Typed, expr: Expr, own: str) -> Iterator[Expr]:
-    """Every part of an expression, through `let`s and computed nodes; `output` is what `own` gives."""
+def parts_of(typed: Typed, expr: Expr, own: str, *, computed: bool = True) -> Iterator[Expr]:
+    """Every part of an expression, through `let`s and, if `computed`, through computed nodes.
+
+    `output` is what `own` gives.
+    """
+    followed = (Let, Compute) if computed else (Let,)
     seen: set[str] = set()
     stack = [expr]
     while stack:
@@ -84,7 +91,7 @@ def parts_of(typed: Typed, expr: Expr, own: str) -> Iterator[Expr]:
             if isinstance(part, Ref) and part.name not in seen:
                 seen.add(part.name)
                 declaration = typed.scope.lookup(own if part.name == "output" else part.name)
-                if declaration is not None and isinstance(declaration.tree, Let | Compute):
+                if declaration is not None and isinstance(declaration.tree, followed):
                     stack.append(declaration.tree.value)
 
 
@@ -124,6 +131,7 @@ class _Growing:
         self._count = count
         self._inside = inside
         self._open: set[str] = set()
+        self._known: dict[tuple[str, tuple[str, ...]], Values] = {}
 
     def values(self, expr: Expr, fields: tuple[str, ...]) -> Values:
         """What is possible in the fields of an expression."""
@@ -160,8 +168,10 @@ class _Growing:
         again = declaration.kind is not Kind.COMPUTE or name in self._inside
         if not isinstance(declaration.tree, Let | Compute) or not again:
             return None
+        if (name, fields) in self._known or len(self._open) >= MAX_FOLLOWED:
+            return self._known.get((name, fields))
         self._open.add(name)
-        found = self.values(declaration.tree.value, fields)
+        found = self._known[name, fields] = self.values(declaration.tree.value, fields)
         self._open.discard(name)
         return found
 

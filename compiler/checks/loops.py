@@ -262,12 +262,19 @@ def _changing(typed: Typed, component: set[str]) -> set[str]:
         if not isinstance(tree, Compute):
             changing.add(name)
             continue
-        parts = list(parts_of(typed, tree.value, name))
+        parts = list(parts_of(typed, tree.value, name, computed=False))
         reads[name] = {part.name for part in parts if isinstance(part, Ref)} & component
         if any(isinstance(p, Call) and p.function.text in ("visits", "result", "latest") for p in parts):
             changing.add(name)
     for group in Digraph((), ((name, other) for name, others in reads.items() for other in others)).loops():
         changing |= group
-    while more := {name for name, others in reads.items() if others & changing} - changing:
-        changing |= more
+    readers: dict[str, list[str]] = {}
+    for name, others in reads.items():
+        for other in others:
+            readers.setdefault(other, []).append(name)
+    stack = list(changing)
+    while stack:
+        more = [name for name in readers.get(stack.pop(), ()) if name not in changing]
+        changing.update(more)
+        stack += more
     return changing

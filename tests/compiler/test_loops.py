@@ -5,6 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.compiler.cases import check_text, concise
+from windtunnel.compiler import rounds
+from windtunnel.compiler.checks.counting import MAX_FOLLOWED
+from windtunnel.compiler.facts import facts
+from windtunnel.compiler.pipeline import compile_workflow
+from windtunnel.compiler.reader import MemoryReader
 
 LOOP = """language 1
 workflow w {
@@ -221,3 +226,32 @@ def test_a_search_for_smaller_limits_has_an_end(monkeypatch: pytest.MonkeyPatch)
     assert len(limited("", "limit 3 then -> exit done", "3")) == 1
     monkeypatch.setattr("windtunnel.compiler.checks.limits.MAX_WORK", 0)
     assert limited("", "limit 3 then -> exit done", "3") == []
+
+
+def chain(length: int) -> str:
+    """A cycle of computed nodes, each reading the one before it twice; the first one counts."""
+    nodes = "  compute c0 = { a: visits(c0) > 3 }\n"
+    nodes += "".join(f"  compute c{i} = {{ a: c{i - 1}.a or c{i - 1}.a }}\n" for i in range(1, length))
+    edges = " -> ".join(f"c{i}" for i in range(length))
+    return f"""language 1
+workflow w {{
+{nodes}  edges {{
+    start -> {edges}
+    c{length - 1} -> match .a {{
+      true -> exit done
+      false -> c0
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(("length", "count"), [(MAX_FOLLOWED, 0), (MAX_FOLLOWED + 1, 1), (600, 1)])
+def test_what_counts_is_followed_only_so_far(length: int, count: int) -> None:
+    """However often each reads the one before it; a check and the facts of a workflow agree."""
+    assert rounds.MAX_FOLLOWED == MAX_FOLLOWED
+    text = chain(length)
+    assert len(found(text, "WT0309")) == count
+    snapshot = compile_workflow(MemoryReader({"w.flow": text}), "w.flow").snapshot
+    assert snapshot is not None
+    assert (facts(snapshot).steps.whole.formula is None) == bool(count)
