@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
@@ -175,7 +176,6 @@ def _row(row: Moment) -> dict[str, Any]:
 
 
 def _bounded(value: Any) -> Any:
-    """A value as the page holds it."""
-    if isinstance(value, str) and len(value) > MAX_PAYLOAD:
-        return value[:MAX_PAYLOAD] + "…"
-    return value
+    """A value as the page holds it; what is too long is cut, and text then."""
+    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(told) <= MAX_PAYLOAD else told[:MAX_PAYLOAD] + "…"

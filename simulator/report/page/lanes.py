@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from windtunnel.simulator.around import HOST, WORKER, ZOMBIE
@@ -76,10 +77,10 @@ class Moment:
 def moments(film: Film, events: Sequence[TraceEvent]) -> list[Moment]:
     """The rows of a run."""
     found: list[Moment] = []
-    ends = [*(frame.lines for frame in film.frames[1:]), len(events)]
-    for number, (frame, end) in enumerate(zip(film.frames, ends, strict=True)):
+    lines = pairwise([*(frame.lines for frame in film.frames), len(events)])
+    for number, (frame, (begin, end)) in enumerate(zip(film.frames, lines, strict=True)):
         at_ms = found[-1].at_ms if found else 0
-        found += _Scene(film, frame, number, events[frame.lines : end], at_ms).rows()
+        found += _Scene(film, frame, number, events[begin:end], at_ms).rows()
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from windtunnel.simulator.report.folding import VISIT_DONE
@@ -26,7 +27,7 @@ def quiet_visits(rows: Sequence[Moment]) -> list[Visit]:
     kinds = [row.event["type"] if row.event is not None else "" for row in rows]
     starts = [at for at, kind in enumerate(kinds) if kind == "node_started"]
     found: list[Visit] = []
-    for first, end in zip(starts, [*starts[1:], len(rows)], strict=True):
+    for first, end in pairwise([*starts, len(rows)]):
         inside = range(first, end)
         done = next((at for at in inside if kinds[at] == "node_finished"), None)
         if done is None:

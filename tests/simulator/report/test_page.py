@@ -124,6 +124,31 @@ def test_a_long_value_is_cut_and_a_run_without_text_is_shown() -> None:
     assert last["places"] == {}
 
 
+def test_a_long_list_is_cut_too() -> None:
+    """Of any value only so much of its JSON is held."""
+    snapshot, _ = example("hello")
+    run = simulate(snapshot)
+    fits, cut = "x" * (MAX_PAYLOAD - 4), "x" * (MAX_PAYLOAD - 3)
+    events = [*run.events[:-1], {**run.events[-1], "payload": {"a": [fits], "b": [cut]}}]
+    payload = data_of(html_report(of_run(run, snapshot)._replace(events=events)))["rows"][-1]["j"]
+    assert payload["a"] == [fits]
+    assert payload["b"] == f'["{cut}"…'
+
+
+def test_a_scenario_that_did_not_run_has_a_page(page: Page) -> None:
+    """Why it did not stands there; there is nothing to move through."""
+    file = "examples/hello.scenarios.flow"
+    scenario, snapshot = stage_file(file).scenarios[0]
+    verdict = run_scenario(under(replace(scenario, input={"name": 1}), file), snapshot)
+    assert verdict.film is None
+    opened(page, of_verdict(verdict, snapshot))
+    assert "the input does not fit" in page.locator("#about p.break").inner_text()
+    for key in (*"12345npf", "End", "ArrowLeft", "PageDown"):
+        page.keyboard.press(key)
+    assert page.locator("#moment").inner_text() == "nothing was run"
+    assert page.locator(".row").count() == 1
+
+
 # --- as a person meets it -----------------------------------------------------------------------------------
 
 
