@@ -84,7 +84,9 @@ def _check_cycles(typed: Typed, caught: set[str], stuck: set[str]) -> None:
     """A cycle is bounded by a limit on an arrow, by a person in it, or by a match that surely leaves it."""
     steps = _unlimited(typed, caught)
     order = {node: index for index, node in enumerate(typed.graph.nodes)}
-    counted = {route.index: counts for route in typed.graph.routes if (counts := counts_of(typed, route))}
+    inside = {vertex for component in _graph(steps).loops() for vertex in component}
+    routes = [route for vertex in inside for route in typed.graph.routes_of[vertex]]
+    counted = {route.index: counts for route in routes if (counts := counts_of(typed, route))}
     bounded: set[int] = set()
     while True:
         graph = _graph(step for step in steps if step.route.index not in bounded)
@@ -92,7 +94,7 @@ def _check_cycles(typed: Typed, caught: set[str], stuck: set[str]) -> None:
         around = {vertex: component for component in components for vertex in component}
         found = {
             route.index
-            for route in typed.graph.routes
+            for route in routes
             if route.index in counted
             and route.source in around
             and any(

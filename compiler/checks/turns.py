@@ -76,10 +76,13 @@ def _turns_inside(typed: Typed, inside: set[str], weights: Mapping[str, float]) 
                 steps.append(Step(node, arrow.goal.node, arrow.route))
             else:
                 times.append(_usual_limit(typed, limit))
-    counted = _counted(typed, inside, steps)
-    times += counted.values()
-    rest = Digraph(inside, ((s.source, s.goal) for s in steps if s.route.index not in counted))
+    rest = Digraph(inside, ((step.source, step.goal) for step in steps))
     ordered = rest.ordered()
+    if ordered is None:
+        counted = _counted(typed, inside, steps)
+        times += counted.values()
+        rest = Digraph(inside, ((s.source, s.goal) for s in steps if s.route.index not in counted))
+        ordered = rest.ordered()
     if ordered is None:
         return inf
     if None in times:
