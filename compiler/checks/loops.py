@@ -85,7 +85,7 @@ def _check_cycles(typed: Typed, caught: set[str], stuck: set[str]) -> None:
     steps = _unlimited(typed, caught)
     order = {node: index for index, node in enumerate(typed.graph.nodes)}
     inside = {vertex for component in _graph(steps).loops() for vertex in component}
-    routes = [route for vertex in inside for route in typed.graph.routes_of[vertex]]
+    routes = [route for vertex in sorted(inside) for route in typed.graph.routes_of[vertex]]
     counted = {route.index: counts for route in routes if (counts := counts_of(typed, route))}
     bounded: set[int] = set()
     while True:
