@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 COMMAND: Final = "cmd:"
 RECORDED: Final = "recorded:"
 
+MAX_SESSION: Final = 100_000_000
+"""Bytes of a session file that is read."""
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -61,11 +64,17 @@ def _recorded(file: Path, snapshot: Snapshot) -> ScriptedProvider:
     from windtunnel.simulator.commands.console import reason
 
     try:
+        if file.exists() and not file.is_file():
+            raise click.UsageError(f"cannot read {file}: it is no file")
+        if file.stat().st_size > MAX_SESSION:
+            raise click.UsageError(f"cannot read {file}: it has more than {MAX_SESSION:,} bytes")
         return recorded(file.read_text(encoding="utf-8", errors="replace"), snapshot)
     except OSError as problem:
         raise click.UsageError(f"cannot read {file}: {reason(problem)}") from None
-    except NothingRecorded as problem:
-        raise click.UsageError(f"{file}: {problem}") from None
+    except ValueError as problem:
+        if isinstance(problem, NothingRecorded):
+            raise click.UsageError(f"{file}: {problem}") from None
+        raise click.UsageError(f"cannot read {str(file)!r}: not a usable path") from None
 
 
 def say_unused(provider: Provider | None, events: Sequence[dict[str, Any]]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from windtunnel.simulator import cli
-from windtunnel.simulator.commands import piping
+from windtunnel.simulator.commands import piping, providing
 
 HELLO = "examples/hello.flow"
 
@@ -152,6 +152,36 @@ def test_a_recording_answers_and_what_it_leaves_over_is_told(
     assert "visit 2 of greet was never used" in told.err
 
 
+def test_a_session_file_has_a_limit(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """At the limit it is read, one past it not."""
+    monkeypatch.setattr(providing, "MAX_SESSION", 10)
+    file = tmp_path / "session.jsonl"
+    for size, said in ((10, "no steps of workflows"), (11, "more than 10 bytes")):
+        file.write_text("x" * size, "utf-8")
+        assert cli.run(["run", HELLO, "--provider", f"recorded:{file}"]) == 2
+        assert said in capfd.readouterr().err
+
+
+def test_a_request_that_a_recording_does_not_answer_is_told(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The run does not complete, and the node is named."""
+    details = {"runId": "r", "nodeId": "write", "attemptId": "a1", "completion": "submit"}
+    call = {"type": "toolCall", "id": "c", "name": "workflow", "arguments": {"output": {"poem": "Rain."}}}
+    message = {"role": "assistant", "content": [call], "stopReason": "toolUse"}
+    lines: list[dict[str, Any]] = [
+        {"type": "session", "version": 3, "id": "s"},
+        {"id": "p", "parentId": None, "type": "custom_message", "content": "", "details": details},
+        {"id": "m", "parentId": "p", "type": "message", "message": message},
+    ]
+    file = tmp_path / "session.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert cli.run(["run", "examples/draft.flow", "--provider", f"recorded:{file}"]) == 1
+    assert "! edit: the session has no visit 1 of edit" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -161,6 +191,9 @@ def test_a_recording_answers_and_what_it_leaves_over_is_told(
         (("--provider", "cmd:'x"), "cannot read the command"),
         (("--provider", "recorded:nowhere.jsonl"), "cannot read nowhere.jsonl"),
         (("--provider", "recorded:README.md"), "no steps of workflows"),
+        (("--provider", "recorded:examples"), "it is no file"),
+        (("--provider", "recorded:/dev/zero"), "it is no file"),
+        (("--provider", "recorded:a\0b"), "not a usable path"),
         (("--provider", "cmd:x", "--store", "y.db"), "leave --store out"),
         (("--provider", "cmd:x", "--patience", "0"), "--patience"),
     ],

@@ -118,7 +118,7 @@ def test_the_simplest_of_all_is_quiet() -> None:
 
 def least(strategy: Any, wanted: Any) -> Any:
     """What shrinking ends at."""
-    thorough = settings(FEW, database=None, max_examples=200, derandomize=True)
+    thorough = settings(FEW, database=None, max_examples=60, derandomize=True)
     return find(strategy, wanted, settings=thorough)
 
 

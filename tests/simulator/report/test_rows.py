@@ -51,7 +51,7 @@ def styles(row: Moment) -> set[str]:
 def test_every_line_and_every_entry_has_its_row(name: str) -> None:
     """The rows hold the trace and the session log whole and in order, whatever goes wrong."""
     snapshot, _ = example(name)
-    for seed in range(25):
+    for seed in range(12):
         run = simulate(snapshot, seed=seed)
         rows = rows_of(run)
         assert [row.event for row in rows if row.event is not None] == list(run.events)
@@ -69,7 +69,7 @@ def test_every_line_and_every_entry_has_its_row(name: str) -> None:
 def test_the_screen_at_the_end_is_the_session_log(name: str) -> None:
     """Live == cold: what is still on the screen is what a host would read from the log."""
     snapshot, _ = example(name)
-    for seed in range(25):
+    for seed in range(12):
         run = simulate(snapshot, seed=seed)
         seen = transcript(rows_of(run), run.session)
         shown = [
@@ -176,7 +176,7 @@ def test_every_kind_of_host_has_its_lane(host: Hosting) -> None:
     snapshot, _ = example("hello")
     setup = Setup(snapshot, hosting=host, visit_cap=100)
     lanes: set[str] = set()
-    for seed in range(25):
+    for seed in range(12):
         run = run_with(setup, budget(3, {}), Seeded(seed))
         rows = rows_of(run)
         assert [row.event for row in rows if row.event is not None] == list(run.events)
