@@ -115,11 +115,6 @@ def cursor_of(text: str) -> Cursor:
     return Cursor(int(found[1]), int(found[2]))
 
 
-def cursor_text(cursor: Cursor) -> str:
-    """A position as a stream tells it."""
-    return f"{cursor.epoch}.{cursor.seq}"
-
-
 def answer_json(answer: Answer) -> Json:
     """An answer as JSON; `duplicate` and `deleted` say of an accepted post that nothing changed."""
     data: Json = {"code": answer.code}

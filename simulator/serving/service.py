@@ -52,7 +52,6 @@ from windtunnel.simulator.chat.turns import (
     Settings,
     StartRetryTimer,
     StopRetryTimer,
-    ToolDone,
 )
 from windtunnel.simulator.chat.window import REPLAY_LIMIT, Cursor
 from windtunnel.simulator.serving.sessionlog import LogRefused, SessionLog
@@ -331,7 +330,3 @@ class Service:
     async def _wait(self, attempt: int, delay_ms: int) -> None:
         await asyncio.sleep(delay_ms / 1_000)
         self.hear(RetryDue(attempt))
-
-    def answer_tool(self, done: ToolDone) -> None:
-        """A call that was taken has ended."""
-        self.hear(done)
