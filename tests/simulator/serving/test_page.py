@@ -42,6 +42,13 @@ def shown(page: Page) -> list[tuple[str, str]]:
     return found
 
 
+def has_value(page: Page, text: str) -> None:
+    """Wait until a text stands where messages are written."""
+    from playwright.sync_api import expect
+
+    expect(page.locator("#message")).to_have_value(text, timeout=LONGEST_S * 1_000)
+
+
 def hidden(row: Row) -> bool:
     """Whether a row has nothing to show."""
     return row.role == "assistant" and row.status == "done" and not row.parts
@@ -155,6 +162,7 @@ def test_a_killed_server_loses_nothing(page: Page, tmp_path: Path) -> None:
         first.kill()
         page.wait_for_selector("#connection[data-state=offline]")
         say(page, "written while nobody was there")
+        page.locator(".waiting", has_text="written while nobody was there").wait_for()
         assert shown(page)[-1] == ("Waiting", "written while nobody was there")
     with process(log, 100, port=first.port) as second:
         page.wait_for_selector(LIVE)
@@ -283,7 +291,7 @@ def test_the_keyboard_is_enough(page: Page, tmp_path: Path) -> None:
         page.locator(".row.assistant[data-status=aborted]").wait_for()
         assert shown(page)[0] == ("You", "two\nlines")
         page.locator(".waiting").wait_for(state="detached")
-        assert page.input_value("#message") == "later"
+        has_value(page, "later")
         reach(page, server)
 
 
