@@ -348,7 +348,8 @@ def test_a_full_disk_and_an_empty_name_are_no_bugs_of_ours(windtunnel: Cli) -> N
     assert (said.code, "the name of a FILE is empty" in said.err) == (console.USAGE, True)
 
 
-def test_a_device_without_an_end_is_too_large(windtunnel: Cli) -> None:
+def test_a_device_without_an_end_is_refused(windtunnel: Cli) -> None:
+    """What is no file is not read at all, so nothing can go on for ever."""
     said = windtunnel("check", "/dev/zero", "--format", "concise")
-    assert said.code == console.FINDINGS
-    assert "WT0012" in said.out
+    assert said.code == console.USAGE
+    assert "/dev/zero" in said.err

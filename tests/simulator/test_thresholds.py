@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import JsonValue
 
 from windtunnel.compiler.pipeline import compile_workflow
 from windtunnel.compiler.reader import MemoryReader
@@ -103,10 +104,17 @@ def test_only_what_leads_from_the_value_to_a_route_counts() -> None:
 
 def test_values_of_one_kind_lie_on_one_side_of_everything() -> None:
     met = Compared(("stop",), (3, 7))
-    same = [(1, 2), (4, 6.5), (8, 100), ("a", "b"), ("a stop", "stop b"), ([1], [2])]
+    same: list[tuple[JsonValue, JsonValue]] = [
+        (1, 2),
+        (4, 6.5),
+        (8, 100),
+        ("a", "b"),
+        ("a stop", "stop b"),
+        ([1], [2]),
+    ]
     for left, right in same:
         assert kinds({"v": left}, [("v",)], met) == kinds({"v": right}, [("v",)], met)
-    other = [
+    other: list[tuple[JsonValue, JsonValue]] = [
         (2, 3),
         (3, 4),
         (7, 8),
