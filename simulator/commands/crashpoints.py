@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import click
 
-from windtunnel.simulator.commands.options import input_option, outside_option
+from windtunnel.simulator.commands.options import hosting_options, input_option, outside_option
 
 
 @click.command(name="crashpoints", epilog="Example: windtunnel crashpoints builtin:autoplan")
 @click.argument("file")
+@hosting_options
 @input_option
 @click.option("--json", "as_json", is_flag=True, help="Print every point as JSON.")
 @outside_option
-def command(file: str, given: str | None, as_json: bool, allow_outside: bool) -> None:
+def command(
+    file: str,
+    host: str,
+    origin: bool,
+    second_host: bool,
+    also: tuple[str, ...],
+    given: str | None,
+    as_json: bool,
+    allow_outside: bool,
+) -> None:
     """List every point at which a process can die; kill it there, start it again, and go on to an end.
 
     A point lies before and after every commit, between any two events, and inside every append of several
@@ -29,7 +39,15 @@ def command(file: str, given: str | None, as_json: bool, allow_outside: bool) ->
 
     snapshot = load_snapshot(file, allow_outside)
     with refusals():
-        found = crashpoints(snapshot, input=run_input(snapshot, given), reference=file)
+        found = crashpoints(
+            snapshot,
+            input=run_input(snapshot, given),
+            reference=file,
+            host=host,
+            origin=origin,
+            second_host=second_host,
+            also=also,
+        )
     report = found.to_json()
     show(json.dumps(report, indent=2, ensure_ascii=False) + "\n" if as_json else crash_points(report))
     if found.violations or not found.total == found.fired == found.recovered:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from windtunnel.simulator.commands.options import input_option, outside_option, report_option
+from windtunnel.simulator.commands.options import hosting_options, input_option, outside_option, report_option
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -40,6 +40,7 @@ _SEED = click.IntRange(min=0)
     default=None,
     help="Look at about N states at most; then say that not everything was tried.",
 )
+@hosting_options
 @input_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @report_option
@@ -53,6 +54,10 @@ def command(
     fault: str | None,
     seed: int,
     states: int | None,
+    host: str,
+    origin: bool,
+    second_host: bool,
+    also: tuple[str, ...],
     given: str | None,
     as_json: bool,
     report: str | None,
@@ -108,6 +113,10 @@ def command(
             states=states,
             progress=progress,
             reference=file,
+            host=host,
+            origin=origin,
+            second_host=second_host,
+            also=also,
         )
     found = replace(found, seconds=round(time.monotonic() - began, 3))
     if as_json:

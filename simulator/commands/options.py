@@ -32,3 +32,34 @@ def report_option(command: _F) -> _F:
     """The option `--report`, passed on as `report`."""
     said = "Also write it as one HTML page: sequence diagram, states, graph, conversation."
     return click.option("--report", metavar="FILE", help=said)(command)
+
+
+def hosting_options(command: _F) -> _F:
+    """The options `--host`, `--no-origin` (as `origin`), `--second-host` and `--also`."""
+    options = (
+        click.option(
+            "--host",
+            type=click.Choice(("interactive", "detached", "direct")),
+            default="interactive",
+            show_default=True,
+            help="What works on the run: the session, a worker that nobody sees, or a client of its own.",
+        ),
+        click.option(
+            "--no-origin",
+            "origin",
+            is_flag=True,
+            flag_value=False,
+            default=True,
+            help="No session waits for what a worker says.",
+        ),
+        click.option("--second-host", is_flag=True, help="Another host may claim the run."),
+        click.option(
+            "--also",
+            multiple=True,
+            metavar="NAME",
+            help="What else may happen, such as pause or branch; an unknown NAME lists all.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import click
 
+from windtunnel.simulator.hosting import HostingRefused
 from windtunnel.simulator.operations import InputRefused, NotSimulated, TokenError, UnknownFault
 
 
@@ -15,5 +16,5 @@ def refusals() -> Iterator[None]:
     """Turn refusals into click's UsageError with the same words."""
     try:
         yield
-    except (InputRefused, NotSimulated, TokenError, UnknownFault) as problem:
+    except (HostingRefused, InputRefused, NotSimulated, TokenError, UnknownFault) as problem:
         raise click.UsageError(str(problem)) from None

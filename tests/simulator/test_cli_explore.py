@@ -299,3 +299,20 @@ def test_a_write_that_fails_leaves_nothing_behind(
     assert said.code == console.USAGE
     assert "cannot write out.json: no space left on device" in said.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_hosts_and_what_else_may_happen_are_options(windtunnel: Cli) -> None:
+    """A worker without a session cannot answer in it; an unknown happening lists those that there are."""
+    usual = json.loads(windtunnel("explore", FLOW, "--faults", "0", "--json").out)
+    alone = json.loads(
+        windtunnel("explore", FLOW, "--faults", "0", "--host", "detached", "--no-origin", "--json").out
+    )
+    assert usual["coverage"]["exits"]["missed"] == []
+    assert alone["coverage"]["exits"]["missed"] != []
+    assert alone["failures"][0]["error"] == "Assistant completion requires an origin session."
+    two = windtunnel("crashpoints", FLOW, "--second-host", "--json")
+    labels = {label for point in json.loads(two.out)["points"] for label in point["labels"]}
+    assert "claim loss" in labels
+    said = windtunnel("explore", FLOW, "--also", "nope")
+    assert said.code == console.USAGE
+    assert "there are branch," in said.err
