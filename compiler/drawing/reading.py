@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-import networkx as nx
-
+from windtunnel.compiler.digraph import Digraph
 from windtunnel.compiler.drawing.picture import Arrow
 
 ASIDE: Final = ("failure", "limit")
@@ -38,10 +37,8 @@ def read(arrows: Sequence[Arrow], start: str) -> tuple[list[str], list[Arrow]]:
 
 def _knots(arrows: Sequence[Arrow]) -> dict[str, str]:
     """The boxes that lie on cycles, each with the name of the first box that shares one with it."""
-    graph = nx.DiGraph((arrow.source, arrow.target) for arrow in arrows)
-    found = nx.strongly_connected_components(graph)
-    alone = {arrow.source for arrow in arrows if arrow.source == arrow.target}
-    return {name: min(knot) for knot in found for name in knot if len(knot) > 1 or name in alone}
+    graph = Digraph(arrows=((arrow.source, arrow.target) for arrow in arrows))
+    return {name: min(knot) for knot in graph.loops() for name in knot}
 
 
 def _usual_way_first(inside: Sequence[Arrow], order: Sequence[str], knots: Mapping[str, str]) -> list[str]:
