@@ -164,7 +164,7 @@ def test_labels_are_text_and_nothing_else(page: Page, tmp_path: Path) -> None:
 
 
 def until(page: Page, condition: str) -> None:
-    """Wait for what is drawn a frame later, asked from here: the page's policy forbids it to evaluate text."""
+    """Wait for what is drawn a frame later, asked from here: the page may not evaluate text itself."""
     for _ in range(250):
         if page.evaluate(condition):
             return
