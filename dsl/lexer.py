@@ -234,7 +234,8 @@ class _Lexer:
     def close(self, kind: str, start: int, end: int) -> bool:
         """A closing bracket; True when it ends an interpolation, so that the string goes on."""
         frames = self.frames
-        self.match_depth = -1
+        if len(frames) <= self.match_depth:
+            self.match_depth = -1
         innermost = frames[-1][0] if frames else ""
         if kind == "RBRACE" and innermost != "LBRACE":
             inner = next(

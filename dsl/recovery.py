@@ -185,6 +185,7 @@ class Recovery(Repairs):
         yield from self.reserved(tokens, at)
         yield from self.swapped(tokens, at, marks[0])
         yield from self.units(tokens, at, marks)
+        yield from self.conditions(tokens, at)
         yield from self.bare_text(tokens, at, stack)
         for mark in marks[:2]:
             yield from self.typos(tokens, at, mark)

@@ -337,6 +337,16 @@ class Repairs:
         if token.kind not in PARTNERS and token.kind not in CLOSERS and token.kind not in (END, "NEWLINE"):
             yield self.tried(tokens, at, 4.0, None, (at, at + 1), (), self.superfluous(tokens, at))
 
+    def conditions(self, tokens: list[Token], at: int) -> Iterator[Repair]:
+        """A condition where a match has its value: what follows the value is skipped up to the arms."""
+        if tokens[at].kind not in _OPERATORS or not self.matched(tokens, at):
+            return
+        line = itertools.takewhile(lambda place: not self.fresh(tokens, place), range(at + 1, len(tokens)))
+        arms = next((place for place in line if tokens[place].kind == "LBRACE"), None)
+        if arms is not None:
+            finding = partial(self.does_not_fit, tokens, at)
+            yield self.tried(tokens, at, 0.5, None, (at, arms), (), finding)
+
     def superfluous(self, tokens: list[Token], at: int) -> Callable[[], Diagnostic]:
         """The finding about a token that is one too many."""
         token, last = tokens[at], tokens[at - 1] if at else tokens[at]

@@ -109,6 +109,9 @@ def _check_cycles(typed: Typed, caught: set[str], stuck: set[str]) -> None:
         read = {count.node for index in reading for count in counted.get(index, ())}
         if component <= stuck or any(typed.scope.lookup(node) is None for node in read):
             continue  # It is said already why the match stays as it is, or that it counts nothing of here.
+        matches = (route.match for node in component for route in typed.graph.routes_of[node])
+        if any(match is not None and typed.scope.file.module.has_hole(match.span) for match in matches):
+            continue  # What was not read of a match may leave the cycle.
         first = min(component, key=lambda node: order[node])
         cycle = _shortest_cycle(graph.within(component), first)
         declaration = typed.scope.lookup(first)
