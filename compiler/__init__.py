@@ -5,6 +5,7 @@ Reading order; each file imports only files above it:
 expression    the stored form of expressions
 snapshot      the compiled workflow as pydantic models
 canonical     canonical JSON and the digests made of it
+printing       an expression of a snapshot in the syntax of the language
 typetext      a type in words, as JSON, as JSON Schema
 acceptance    a type at work: it accepts a value or says what is wrong where
 values        equality, order, text and arithmetic of JSON values
@@ -21,7 +22,6 @@ assignability  what may be given for what, and where two shapes part
 constants      values that need no run
 digraph        who follows whom, components and orders
 typescope      written types to shapes
-printing       an expression of a snapshot in the syntax of the language
 reader         the rim: files and built-ins
 prompts        prompts that stand in files of their own
 modules        every file that a root needs, read once

@@ -8,6 +8,7 @@ from typing import Final
 from pydantic import JsonValue, TypeAdapter
 
 from windtunnel.compiler.canonical import MAX_STORED_DEPTH, canonical, normal_number
+from windtunnel.compiler.printing import duration_text
 from windtunnel.compiler.snapshot import (
     FieldModel,
     IntType,
@@ -80,9 +81,25 @@ def words(type_: TypeModel) -> str:
 
 def _field_words(name: str, field: FieldModel) -> str:
     mark = "?" if field.optional else ""
-    default = f" = {canonical(field.default)}" if field.has_default else ""
+    default = f" = {_default_words(field.type, field.default)}" if field.has_default else ""
     key = name if _WORD.fullmatch(name) else canonical(name)
     return f"{key}{mark}: {words(field.type)}{default}"
+
+
+def _default_words(type_: TypeModel, value: JsonValue) -> str:
+    """A default as its author writes it: of a duration JSON holds the milliseconds, the language a unit."""
+    match type_, value:
+        case SimpleType(kind="duration"), int():
+            return duration_text(value)
+        case ListTypeModel(item=item), list():
+            return f"[{', '.join(_default_words(item, each) for each in value)}]"
+        case RecordTypeModel(fields=fields), dict() if set(value) <= set(fields):
+            parts = (
+                f"{canonical(key)}: {_default_words(fields[key].type, value[key])}" for key in sorted(value)
+            )
+            return f"{{{', '.join(parts)}}}"
+        case _:
+            return canonical(value).replace("${", "$${")
 
 
 def _range(low: float | None, high: float | None) -> str:

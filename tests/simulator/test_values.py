@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -162,13 +161,15 @@ def declared(text: str) -> TypeModel | None:
 
 
 @settings(max_examples=40, deadline=None)
+@example(
+    RecordTypeModel(
+        fields={"wait": FieldModel(type=SimpleType(kind="duration"), has_default=True, default=1_000)}
+    )
+)
 @given(TYPES)
 def test_the_words_of_the_contract_are_the_type(of: TypeModel) -> None:
     """What a model is told reads back, in the language itself, as a type that takes the same values."""
-    told = words(of)
-    # The contract speaks JSON, where the default of a duration is its milliseconds; the language writes `1s`.
-    assume(re.search(r"duration = \d", told) is None)
-    read = declared(told)
+    read = declared(words(of))
     if read is None:
         return
     assert declared(words(read)) == read
