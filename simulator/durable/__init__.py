@@ -7,6 +7,7 @@ Reading order; each file imports only files above it:
 
 lines        what an engine commits, as lines of a store
 session      the session log of one run: entries, and the fold of them
+filing       bytes that are whole in a file, and words for when they cannot be
 sessionfile  the session log as a file
 wall         the clock on the wall, and the processes of this machine
 offers       what can come from outside

@@ -5,13 +5,20 @@ Only whoever holds the run's claim opens it, and every change is made while the 
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from windtunnel.compiler.canonical import CanonicalError, parse_json
+from windtunnel.simulator.durable.filing import (
+    PRIVATE_FILE,
+    Write,
+    hand_over,
+    make_folder,
+    sync_folder,
+    unusable,
+)
 from windtunnel.simulator.durable.session import read, text_of, whole
 from windtunnel.simulator.store.interface import StoreRefused
 from windtunnel.simulator.store.values import ROOM
@@ -19,12 +26,6 @@ from windtunnel.simulator.store.words import damaged
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 """The largest log that is read."""
-
-PRIVATE_FILE: Final = 0o600
-PRIVATE_FOLDER: Final = 0o700
-
-Write = Callable[[int, bytes], int]
-"""Hands bytes to a file and says how many it took."""
 
 
 def session_path(store: Path, run: str) -> Path:
@@ -54,17 +55,14 @@ class SessionFile:
         try:
             new = not self.path.exists()
             if new:
-                _make_folder(self.path.parent)
+                make_folder(self.path.parent)
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
             try:
-                taken = self._write(handle, data)
-                while taken < len(data):
-                    taken += self._write(handle, data[taken:])
-                os.fsync(handle)
+                hand_over(handle, data, self._write)
             finally:
                 os.close(handle)
             if new:
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
         except OSError as problem:
             raise _refused(self.path, problem) from None
 
@@ -101,19 +99,16 @@ class LedgerFile:
         """One more, synced before anybody hears of it."""
         data = text_of(entry).encode()
         try:
-            _make_folder(self.path.parent)
+            make_folder(self.path.parent)
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
             try:
                 os.ftruncate(handle, len(self._whole))
                 os.lseek(handle, 0, os.SEEK_END)
-                taken = 0
-                while taken < len(data):
-                    taken += os.write(handle, data[taken:])
-                os.fsync(handle)
+                hand_over(handle, data, os.write)
             finally:
                 os.close(handle)
             if not self._whole:
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
         except OSError as problem:
             raise _refused(self.path, problem) from None
         self._whole += data
@@ -147,37 +142,5 @@ def _read(path: Path) -> bytes:
     return data
 
 
-_MENDS: Final = {
-    errno.ENOSPC: "make room, then go on: what was written before is kept",
-    errno.EDQUOT: "make room, then go on: what was written before is kept",
-    errno.EACCES: "make it and its folder writable for you",
-    errno.EPERM: "make it and its folder writable for you",
-    errno.EROFS: "copy the store and its sessions to a place where you may write",
-    errno.ENOTDIR: "its folder is a file; move that away",
-    errno.EEXIST: "its folder is a file; move that away",
-    errno.EISDIR: "move the folder of that name away",
-}
-
-
 def _refused(path: Path, problem: OSError) -> StoreRefused:
-    said = f"cannot use {path}: {(problem.strerror or str(problem)).lower()}"
-    mend = _MENDS.get(problem.errno or 0)
-    return StoreRefused(f"{said}; {mend}" if mend else said)
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder, and its name last."""
-    if not folder.is_dir():
-        folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-        _sync_folder(folder.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name in a folder last; some systems cannot, and need not."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    return StoreRefused(unusable(path, problem))

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Final
 
 from windtunnel.simulator.chat.logfile import LogImage, read_lines
-from windtunnel.simulator.durable.sessionfile import MAX_BYTES, PRIVATE_FILE, PRIVATE_FOLDER, Write
+from windtunnel.simulator.durable.filing import (
+    PRIVATE_FILE,
+    Write,
+    hand_over,
+    make_folder,
+    sync_folder,
+    unusable,
+)
+from windtunnel.simulator.durable.sessionfile import MAX_BYTES
 
 NOT_UTF8: Final = "\ufffd"
 """Stands for a line whose bytes are no text, so that it is reported as damaged."""
@@ -40,7 +48,7 @@ class SessionLog:
         self.path = path
         self._write = write
         try:
-            path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            make_folder(path.parent)
             self._lock = os.open(lock_path(path), os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         except (OSError, ValueError) as problem:
             raise self._refused(problem) from None
@@ -71,7 +79,7 @@ class SessionLog:
             if image.torn:
                 os.ftruncate(self._file, data.rfind(b"\n") + 1)
             elif image.unended:
-                self._hand_over(b"\n")
+                hand_over(self._file, b"\n", self._write)
             os.fsync(self._file)
         except OSError as problem:
             raise self._refused(problem) from None
@@ -80,15 +88,9 @@ class SessionLog:
     def append(self, lines: Sequence[str]) -> None:
         """Lines, handed over in one write and synced. Raises LogRefused."""
         try:
-            self._hand_over("".join(line + "\n" for line in lines).encode())
-            os.fsync(self._file)
+            hand_over(self._file, "".join(line + "\n" for line in lines).encode(), self._write)
         except OSError as problem:
             raise self._refused(problem) from None
-
-    def _hand_over(self, data: bytes) -> None:
-        taken = self._write(self._file, data)
-        while taken < len(data):
-            taken += self._write(self._file, data[taken:])
 
     def close(self) -> None:
         """Let go of the log."""
@@ -96,8 +98,7 @@ class SessionLog:
         os.close(self._lock)
 
     def _refused(self, problem: Exception) -> LogRefused:
-        why = getattr(problem, "strerror", None) or str(problem)
-        return LogRefused(f"cannot use {self.path}: {why.lower()}")
+        return LogRefused(unusable(self.path, problem))
 
 
 def image_of(data: bytes) -> LogImage:
@@ -140,14 +141,3 @@ def lock_on_windows(handle: int) -> bool:
     finally:
         os.lseek(handle, 0, os.SEEK_SET)
     return True
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a new name in a folder last; some systems cannot, and need not."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -10,6 +10,7 @@ import pytest
 from tests.simulator.serving.servers import process, running
 from windtunnel.simulator.chat.entries import Entry, SessionOpened
 from windtunnel.simulator.chat.logfile import line_of
+from windtunnel.simulator.durable.filing import Write
 from windtunnel.simulator.serving import sessionlog
 from windtunnel.simulator.serving.sessionlog import LogRefused, SessionLog
 
@@ -72,13 +73,13 @@ def test_a_full_disk_delivers_nothing_and_the_session_goes_on_later(
     """V32, C16, F19, F22: who waits is told, readers are cut off; with room again a post is accepted."""
     full = False
 
-    def write(self: SessionLog, data: bytes) -> None:
+    def hand_over(handle: int, data: bytes, write: Write) -> None:
         if full:
-            os.write(self._file, data[: len(data) // 2])
+            write(handle, data[: len(data) // 2])
             raise OSError(28, "No space left on device")
-        os.write(self._file, data)
+        write(handle, data)
 
-    monkeypatch.setattr(SessionLog, "_hand_over", write)
+    monkeypatch.setattr(sessionlog, "hand_over", hand_over)
     with running(tmp_path / "chat.jsonl") as server:
         server.snapshot()
         frames = server.frames("1.1")

@@ -12,9 +12,10 @@ import pytest
 from tests.simulator.serving.servers import Client, event_in, process, running
 from windtunnel.simulator.chat import wire
 from windtunnel.simulator.chat.rows import seen
+from windtunnel.simulator.durable.filing import Write, hand_over
 from windtunnel.simulator.durable.lines import texts, written
+from windtunnel.simulator.serving import sessionlog
 from windtunnel.simulator.serving.running import store_path
-from windtunnel.simulator.serving.sessionlog import SessionLog
 from windtunnel.simulator.store.records import Claim, Line, RunRecord
 from windtunnel.simulator.store.sqlite import SqliteStore, open_store
 
@@ -255,16 +256,16 @@ def crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> tuple
     flow, base = flow_in(tmp_path, text), tmp_path / "whole"
     base.mkdir()
     left: list[Path] = []
-    append, commit = SessionLog._hand_over, SqliteStore.commit
+    append, commit = hand_over, SqliteStore.commit
 
     def copied() -> None:
         left.append(tmp_path / f"crash-{len(left)}")
         shutil.copytree(base, left[-1])
 
-    def appended(self: SessionLog, data: bytes) -> None:
+    def appended(handle: int, data: bytes, write: Write) -> None:
         for piece in (data[: len(data) // 2], data[len(data) // 2 :]):
             copied()
-            append(self, piece)
+            append(handle, piece, write)
 
     def committed(self: SqliteStore, claim: Claim, lines: tuple[Line, ...]) -> RunRecord:
         record = commit(self, claim, lines)
@@ -272,7 +273,7 @@ def crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> tuple
         return record
 
     with monkeypatch.context() as patched:
-        patched.setattr(SessionLog, "_hand_over", appended)
+        patched.setattr(sessionlog, "hand_over", appended)
         patched.setattr(SqliteStore, "commit", committed)
         with running(base / "chat.jsonl", flow=flow) as server:
             until_run(server, "completed", "start")
