@@ -6,16 +6,22 @@ Nothing is run for real: an action returns a value of its type, a shell an exit 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 from pydantic import JsonValue
 
-from windtunnel.compiler.acceptance import Accepted, accept
+from windtunnel.compiler.acceptance import Accepted, acceptor
 from windtunnel.compiler.canonical import canonical
 from windtunnel.compiler.snapshot import ActionNode, ShellNode, Snapshot, TypeModel
 from windtunnel.simulator.providers.behaviour import Behaviour, Fails, Menu, Returns, Turn, returns
-from windtunnel.simulator.providers.routing import FieldPath, deciding_paths, signature
-from windtunnel.simulator.providers.values import WORDS, Source, cases, invalid
+from windtunnel.simulator.providers.routing import FieldPath, signature
+from windtunnel.simulator.providers.sides import cases_named, spread
+from windtunnel.simulator.providers.thresholds import Routes, routes_of
+from windtunnel.simulator.providers.values import WORDS, Source, invalid
+
+MAX_TRIED: Final = 400
+"""Values that are tried before a route counts as one that nothing valid takes."""
 
 MAX_RETURNED: Final = 8
 """Good returns of one effect: one for each route that they can decide, up to this many."""
@@ -29,19 +35,17 @@ def effect_menu(snapshot: Snapshot, node: str) -> Menu:
     """What an effect may do, good behaviour first."""
     found = snapshot.nodes[node]
     assert isinstance(found, ActionNode | ShellNode), "only actions and shells have effects"
-    paths = deciding_paths(snapshot, node)
-    returned = _returned(found, snapshot, paths)
+    routes = routes_of(snapshot, node)
+    returned = _returned(found, snapshot, routes)
     if not returned:
         return Menu((), gap="no value of its type could be made")
-    names = _names(returned, paths if found.returns is not None or paths else ())
+    names = _names(returned, routes.paths)
     quiet = tuple(returns(name, output) for name, output in zip(names, returned, strict=True))
     return Menu(quiet, (*_deviations(found, snapshot, quiet[0]),))
 
 
-def _returned(
-    node: ActionNode | ShellNode, snapshot: Snapshot, paths: Sequence[FieldPath]
-) -> list[JsonValue]:
-    values = [] if node.returns is None else distinct(node.returns, snapshot, paths)
+def _returned(node: ActionNode | ShellNode, snapshot: Snapshot, routes: Routes) -> list[JsonValue]:
+    values = [] if node.returns is None else distinct(node.returns, snapshot, routes)
     if isinstance(node, ActionNode):
         return values
     codes = (0, 1) if node.allow_non_zero_exit else (0,)
@@ -54,16 +58,18 @@ def _ended(code: int, stdout: str, stderr: str = "") -> JsonValue:
     return {"durationMs": 0, "exitCode": code, "stderr": stderr, "stdout": stdout}
 
 
-def distinct(of: TypeModel, snapshot: Snapshot, paths: Sequence[FieldPath]) -> list[JsonValue]:
-    """The first value of the type for each route that the paths decide."""
+def distinct(of: TypeModel, snapshot: Snapshot, routes: Routes) -> list[JsonValue]:
+    """The first value of the type for each route that it decides."""
+    source = Source(snapshot.types, WORDS)
+    accepts = acceptor(of, snapshot.types)
+    exact = {*WORDS[:2]} | cases_named(of, source)
     found: dict[tuple[str, ...], JsonValue] = {}
-    for optional in (False, True):
-        for value in cases(of, Source(snapshot.types, WORDS), optional=optional):
-            route = signature(value, paths)
-            if route not in found and isinstance(accept(of, value, snapshot.types), Accepted):
-                found[route] = value
-            if len(found) == (MAX_RETURNED if paths else 1):
-                return list(found.values())
+    for value in islice(spread(of, routes.paths, routes.met, source), MAX_TRIED):
+        route = routes.side(value, exact)
+        if route not in found and isinstance(accepts.accept(value), Accepted):
+            found[route] = value
+        if len(found) == (MAX_RETURNED if routes.paths else 1):
+            break
     return list(found.values())
 
 

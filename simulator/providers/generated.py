@@ -25,16 +25,15 @@ from windtunnel.compiler.evaluator import (
 from windtunnel.compiler.reading import subexpressions
 from windtunnel.compiler.snapshot import AgentNode, LetStep, Snapshot, SubmittedOutput, TypeModel
 from windtunnel.simulator.providers.behaviour import Kind, Menu, Request, says, submits
-from windtunnel.simulator.providers.effects import effect_menu
+from windtunnel.simulator.providers.effects import MAX_TRIED, effect_menu
 from windtunnel.simulator.providers.misbehaviour import of_assistant, of_hopeless, of_submit
 from windtunnel.simulator.providers.routing import (
     FieldPath,
     deciding_inputs,
-    deciding_paths,
     signature,
 )
-from windtunnel.simulator.providers.sides import cases_named, targeted
-from windtunnel.simulator.providers.thresholds import NOTHING, Compared, compared, kinds, routes_of
+from windtunnel.simulator.providers.sides import cases_named, spread, targeted
+from windtunnel.simulator.providers.thresholds import Compared, Routes, compared, kinds, routes_of
 from windtunnel.simulator.providers.values import MAX_TEXT, WORDS, Source, cases, invalid, texts_in
 
 MAX_QUIET: Final = 8
@@ -42,9 +41,6 @@ MAX_QUIET: Final = 8
 
 MAX_INPUTS: Final = 6
 """Inputs that runs are started with."""
-
-MAX_TRIED: Final = 400
-"""Values tried against the validator before a route counts as one that nothing valid takes."""
 
 MAX_ROTATIONS: Final = 8
 """How many texts of the pool get to come first."""
@@ -66,6 +62,7 @@ class GeneratedProvider:
         self.snapshot = snapshot
         self._menus: dict[tuple[str, int, int | None, str], Menu] = {}
         self._effects: dict[str, Menu] = {}
+        self._routes: dict[str, Routes] = {}
 
     def menu(self, request: Request) -> Menu:
         """Every behaviour for the request; equal requests in equal environments share one menu."""
@@ -91,11 +88,14 @@ class GeneratedProvider:
             good = says("answers", answer)
             return Menu((good,), of_assistant(answer, request.max_chars))
         pool = _pool(node, seen)
-        step = _Step(self.snapshot, request.node, node, node.expected_output.type, request.environment)
+        routes = self._routes.get(request.node)
+        if routes is None:
+            routes = self._routes[request.node] = routes_of(self.snapshot, request.node)
+        step = _Step(self.snapshot, node, node.expected_output.type, routes, request.environment)
         outputs = step.outputs(pool)
         if not outputs:
             return Menu((), of_hopeless(step.wrong(pool)), gap=step.gap(pool))
-        names = _names(outputs, step.paths)
+        names = _names(outputs, routes.paths)
         quiet = tuple(submits(name, output) for name, output in zip(names, outputs, strict=True))
         return Menu(quiet, of_submit(quiet[0].turns, outputs[0], step.wrong(pool)))
 
@@ -141,22 +141,18 @@ class _Step:
     """One agent in one environment."""
 
     snapshot: Snapshot
-    id: str
     node: AgentNode
     type: TypeModel
+    routes: Routes
     environment: Environment
-
-    @property
-    def paths(self) -> tuple[FieldPath, ...]:
-        return deciding_paths(self.snapshot, self.id)
 
     def outputs(self, pool: Sequence[str]) -> list[JsonValue]:
         """The first acceptable output for each route."""
-        routes = routes_of(self.snapshot, self.id)
+        routes = self.routes
         exact = {*pool} - {*WORDS[2:]} | cases_named(self.type, Source(self.snapshot.types))
         accepts = acceptor(self.type, self.snapshot.types)
         found: dict[tuple[str, ...], JsonValue] = {}
-        for tried, candidate in enumerate(self.candidates(pool, routes.paths, routes.met)):
+        for tried, candidate in enumerate(self.candidates(pool)):
             if tried == MAX_TRIED or len(found) == (MAX_QUIET if routes.paths else 1):
                 break
             route = routes.side(candidate, exact)
@@ -167,9 +163,7 @@ class _Step:
                 found[route] = candidate
         return list(found.values())
 
-    def candidates(
-        self, pool: Sequence[str], paths: Sequence[FieldPath] = (), met: Compared = NOTHING
-    ) -> Iterator[JsonValue]:
+    def candidates(self, pool: Sequence[str]) -> Iterator[JsonValue]:
         """The author's examples, made values, those on each side of what decides, and then other texts."""
         for example in self.node.examples:
             try:
@@ -177,11 +171,7 @@ class _Step:
             except EvaluationError:
                 continue
         source = Source(self.snapshot.types, tuple(pool))
-        for optional in (False, True):
-            made = cases(self.type, source, optional=optional)
-            yield from made
-            for base in made[:1]:
-                yield from targeted(self.type, paths, met, source, base)
+        yield from spread(self.type, self.routes.paths, self.routes.met, source)
         for optional in (False, True):
             for turn in range(1, min(len(pool), MAX_ROTATIONS)):
                 source = Source(self.snapshot.types, (*pool[turn:], *pool[:turn]))

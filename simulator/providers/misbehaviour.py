@@ -34,6 +34,20 @@ _RETRYABLE: Final = Turn((), Stop.ERROR, error="the provider is overloaded", ret
 _ABORTS: Final = Turn((Text("It was"),), Stop.ABORTED)
 _STALLS: Final = Turn(stalls=True)
 
+_WITHOUT_OUTPUT: Final = frozenset(
+    {
+        "no submission",
+        "says nothing",
+        "only another tool",
+        "cut by length",
+        "provider error",
+        "abort",
+        "stall",
+        "invalid",
+    }
+)
+"""Deviations in which nothing is submitted that would be accepted."""
+
 
 def of_submit(good: tuple[Turn, ...], output: JsonValue, wrong: Sequence[JsonValue]) -> tuple[Behaviour, ...]:
     """Deviations of a step that wants a submission; `good` are good turns, `output` what they submit.
@@ -67,18 +81,8 @@ def of_submit(good: tuple[Turn, ...], output: JsonValue, wrong: Sequence[JsonVal
 
 
 def of_hopeless(wrong: Sequence[JsonValue]) -> tuple[Behaviour, ...]:
-    """Deviations of a step for which nothing valid is known: it is left, or what is refused is submitted."""
-    refused = [_uses(submission(value)) for value in wrong[:1]]
-    return (
-        _deviation("no submission", Turn((Text("I have finished the work."),))),
-        _deviation("says nothing", SILENCE),
-        _deviation("only another tool", _uses(Call(FOREIGN_TOOL)), SILENCE),
-        _deviation("cut by length", Turn((Text("I will now"),), Stop.LENGTH)),
-        _deviation("provider error", _FAILS),
-        _deviation("abort", _ABORTS),
-        _deviation("stall", _STALLS),
-        *(_deviation("invalid", turn, SILENCE) for turn in refused),
-    )
+    """Deviations of a step for which nothing valid is known: those that submit nothing that is accepted."""
+    return tuple(one for one in of_submit((), None, wrong) if one.deviation in _WITHOUT_OUTPUT)
 
 
 def of_assistant(answer: str, max_chars: int | None) -> tuple[Behaviour, ...]:

@@ -8,7 +8,7 @@ from windtunnel.compiler.canonical import canonical
 from windtunnel.compiler.evaluator import Environment
 from windtunnel.compiler.snapshot import CheckpointNode, DecisionNode, Snapshot
 from windtunnel.simulator.providers.effects import distinct
-from windtunnel.simulator.providers.routing import deciding_paths
+from windtunnel.simulator.providers.thresholds import NOWHERE, routes_of
 
 
 class Answer(NamedTuple):
@@ -43,7 +43,7 @@ class GeneratedPeople:
     def _make(self, name: str) -> tuple[Answer, ...]:
         node = self.snapshot.nodes[name]
         if isinstance(node, CheckpointNode):
-            values = distinct(node.answer, self.snapshot, deciding_paths(self.snapshot, name))
+            values = distinct(node.answer, self.snapshot, routes_of(self.snapshot, name))
             texts = [canonical(value) for value in values]
             return tuple(Answer(f"answers {text[:60]}", None, text) for text in texts)
         assert isinstance(node, DecisionNode), "a person is asked by decisions and checkpoints"
@@ -52,6 +52,6 @@ class GeneratedPeople:
             if choice.type is None:
                 found.append(Answer(f"answers {id}", id, None))
                 continue
-            values = distinct(choice.type, self.snapshot, ())
+            values = distinct(choice.type, self.snapshot, NOWHERE)
             found += [Answer(f"answers {id}", id, canonical(value)) for value in values]
         return tuple(found)

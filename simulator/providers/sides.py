@@ -60,6 +60,15 @@ def cases_named(of: TypeModel, source: Source) -> frozenset[str]:
     return frozenset(found)
 
 
+def spread(of: TypeModel, paths: Sequence[FieldPath], met: Compared, source: Source) -> Iterator[JsonValue]:
+    """Values of a type: every case of it, then those on each side of what decides."""
+    for optional in (False, True):
+        made = cases(of, source, optional=optional)
+        yield from made
+        for base in made[:1]:
+            yield from targeted(of, paths, met, source, base)
+
+
 def targeted(
     of: TypeModel, paths: Sequence[FieldPath], met: Compared, source: Source, base: JsonValue
 ) -> Iterator[JsonValue]:

@@ -8,7 +8,7 @@ collected, and what those expressions give for a value tells routes apart.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from windtunnel.compiler.canonical import canonical
 from windtunnel.compiler.evaluator import EvaluationError, compile_expression
 from windtunnel.compiler.reading import reads, subexpressions
-from windtunnel.compiler.snapshot import Snapshot
+from windtunnel.compiler.snapshot import EdgeModel, Snapshot
 from windtunnel.simulator.providers.routing import Chain, FieldPath, at, chains, deciding_paths, given
 
 MAX_CONSTANTS: Final = 16
@@ -27,6 +27,9 @@ MAX_CONSTANTS: Final = 16
 _Key: TypeAlias = tuple[str, str]
 """A kind and a name: `node`, `let` or `input`."""
 
+_SUBJECT: Final[_Key] = ("", "")
+"""Stands for the subject of an edge among the expressions behind it."""
+
 
 class Compared(NamedTuple):
     """The constants a value meets on the way to a route: texts as they come, numbers sorted."""
@@ -35,21 +38,33 @@ class Compared(NamedTuple):
     numbers: tuple[int | float, ...] = ()
 
 
-NOTHING: Final = Compared()
-"""A value that decides nothing."""
+class _Leading(NamedTuple):
+    """One edge, every expression behind its subject, and which of them read the value."""
+
+    edge: EdgeModel
+    closure: dict[_Key, Sequence[Any]]
+    keys: list[_Key]
+
+
+def _ways(snapshot: Snapshot, value: _Key) -> Iterator[_Leading]:
+    """The edges that a value leads to."""
+    for edge in snapshot.edges:
+        if edge.subject is not None:
+            closure = _closure(snapshot, edge.subject)
+            yield _Leading(edge, closure, sorted(_leading(closure, value)))
 
 
 def compared(snapshot: Snapshot, kind: str, name: str) -> Compared:
     """What a value is compared with: `node` and its id, or `input` and an empty name for the run's own."""
+    return _compared(_ways(snapshot, (kind, name)))
+
+
+def _compared(ways: Iterable[_Leading]) -> Compared:
     found: list[JsonValue] = []
-    for edge in snapshot.edges:
-        if edge.subject is None:
-            continue
-        closure = _closure(snapshot, edge.subject)
-        leading = _leading(closure, (kind, name))
-        if edge.subject in (closure[key] for key in leading):
+    for edge, closure, keys in ways:
+        if _SUBJECT in keys:
             found += [case for arm in edge.arms for case in arm.cases or ()]
-        for key in sorted(leading):
+        for key in keys:
             found += _constants(closure[key])
     words = dict.fromkeys(value for value in found if isinstance(value, str))
     numbers = dict.fromkeys(
@@ -92,16 +107,18 @@ class Routes:
         )
 
 
+NOWHERE: Final = Routes("", Compared(), (), (), (), {})
+"""The routes of a value that decides nothing."""
+
+
 def routes_of(snapshot: Snapshot, node: str) -> Routes:
     """What the node's output decides, through computes, lets and inputs of mounts."""
     own: dict[_Key, Sequence[Any]] = {}
     parts: list[Sequence[Any]] = []
-    for edge in snapshot.edges:
-        if edge.subject is not None:
-            closure = _closure(snapshot, edge.subject)
-            leading = _leading(closure, ("node", node))
-            own |= _own(closure, leading, node)
-            parts += [closure[key] for key in sorted(leading)]
+    ways = list(_ways(snapshot, ("node", node)))
+    for _, closure, keys in ways:
+        own |= _own(closure, keys, node)
+        parts += [closure[key] for key in keys]
     alone = {("node", node), *own}
     probes: dict[str, Sequence[Any]] = {}
     open: set[FieldPath] = set()
@@ -112,20 +129,16 @@ def routes_of(snapshot: Snapshot, node: str) -> Routes:
                 probes.setdefault(canonical(list(probe)), probe)
             elif bare[:2] == ("node", node):
                 open.add(bare.path)
-    met = compared(snapshot, "node", node)
+    met = _compared(ways)
     return Routes(node, met, deciding_paths(snapshot, node), tuple(probes.values()), tuple(sorted(open)), own)
 
 
-def _own(closure: dict[_Key, Sequence[Any]], leading: set[_Key], node: str) -> dict[_Key, Sequence[Any]]:
+def _own(closure: dict[_Key, Sequence[Any]], leading: Sequence[_Key], node: str) -> dict[_Key, Sequence[Any]]:
     """The named expressions that read nothing but the node, and each other."""
     found: dict[_Key, Sequence[Any]] = {}
     while True:
         alone = {("node", node), *found}
-        more = {
-            key: closure[key]
-            for key in sorted(leading)
-            if key not in found and _reads_only(closure[key], alone)
-        }
+        more = {key: closure[key] for key in leading if key not in found and _reads_only(closure[key], alone)}
         if not more:
             return found
         found |= more
@@ -209,8 +222,8 @@ class _Supposed:
 
 
 def _closure(snapshot: Snapshot, subject: Sequence[Any]) -> dict[_Key, Sequence[Any]]:
-    """The subject of an edge under `("", "")`, and every expression behind a name that it reads."""
-    found: dict[_Key, Sequence[Any]] = {("", ""): subject}
+    """The subject of an edge, and every expression behind a name that it reads."""
+    found: dict[_Key, Sequence[Any]] = {_SUBJECT: subject}
     waiting = [subject]
     while waiting:
         for chain in chains(waiting.pop()):
@@ -224,10 +237,10 @@ def _closure(snapshot: Snapshot, subject: Sequence[Any]) -> dict[_Key, Sequence[
 
 def _leading(closure: dict[_Key, Sequence[Any]], value: _Key) -> set[_Key]:
     """The expressions that read the value, themselves or through others."""
-    reads = {key: {(chain.kind, chain.name) for chain in chains(each)} for key, each in closure.items()}
-    leading = {key for key, read in reads.items() if value in read}
+    read_by = {key: {(chain.kind, chain.name) for chain in chains(each)} for key, each in closure.items()}
+    leading = {key for key, read in read_by.items() if value in read}
     while True:
-        more = {key for key, read in reads.items() if key not in leading and read & leading}
+        more = {key for key, read in read_by.items() if key not in leading and read & leading}
         if not more:
             return leading
         leading |= more

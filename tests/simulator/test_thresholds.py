@@ -81,6 +81,35 @@ def test_a_threshold_and_a_validator_together() -> None:
     assert explore(flow, input={"topic": "tea"}, faults=0).exits.missed == ()
 
 
+OTHERS = {
+    "action": """action a "scoring" {
+    call "score" with { topic: input.topic }
+    idempotencyKey "score-${input.topic}"
+    returns { v: int(1..10) }
+  }""",
+    "shell": """shell a "scoring" {
+    run ["score", input.topic]
+    returns { v: int(1..10) }
+  }""",
+    "checkpoint": """checkpoint a {
+    show input.topic
+    answer { v: int(1..10) }
+  }""",
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_effects_and_people_take_both_sides_as_well(kind: str) -> None:
+    """Whatever gives the value: a call that returns 7, a command that prints it, a person who answers it."""
+    start = FLOW.index('  agent a "judging"')
+    end = FLOW.index("  compute word")
+    other = OTHERS[kind].replace("{", "{{").replace("}", "}}")
+    source = (FLOW[:start] + f"  {other}\n" + FLOW[end:]).format(condition="a.v >= 7", input="")
+    found = compile_workflow(MemoryReader({"judged.flow": source}), "judged.flow")
+    assert found.snapshot is not None, [finding.message for finding in found.diagnostics]
+    assert explore(found.snapshot, input={"topic": "tea"}, faults=0).exits.missed == ()
+
+
 @pytest.mark.parametrize(
     ("condition", "input"),
     [("input.size >= 7", "size: int(1..10)"), ('input.size == "large"', "size: text(1..10)")],
