@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
@@ -40,6 +40,7 @@ from windtunnel.simulator.providers.behaviour import (
     Turn,
 )
 from windtunnel.simulator.run.state import thaw
+from windtunnel.simulator.scenario.cues import moment_words
 from windtunnel.simulator.scenario.directing import event_of
 from windtunnel.simulator.scenario.happenings import Happening, Place, append_before, happenings
 from windtunnel.simulator.scenario.running import run_scenario
@@ -378,16 +379,12 @@ def _act(act: Act) -> str:
 
 def _person_line(line: PersonLine) -> str:
     if line.verb == "answers":
-        given: Any = "" if line.choice is None else f" {line.choice}"
+        given = "" if line.choice is None else f" {line.choice}"
         value = "" if line.value is None and line.choice is not None else f" {scalar_text(line.value)}"
-        return f"answers {line.node} with{given}{value}{_moment(line.moment)}"
+        return f"answers {line.node} with{given}{value}{moment_words(line.moment)}"
     said = {"presses": " escape"}.get(line.verb, "" if line.value is None else f" {scalar_text(line.value)}")
-    return f"{line.verb}{said}{_moment(line.moment)}"
+    return f"{line.verb}{said}{moment_words(line.moment)}"
 
 
 def _fault_line(line: FaultLine) -> str:
-    return f"{line.kind} {line.process or line.event}{_moment(line.moment)}"
-
-
-def _moment(moment: Moment | None) -> str:
-    return "" if moment is None else f" {moment}"
+    return f"{line.kind} {line.process or line.event}{moment_words(line.moment)}"
